@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "env/status.h"
 #include "graph/attr_reader.h"
 #include "ops/nn/conv_nd.h"
@@ -81,7 +82,82 @@ constexpr OtherName kOtherNames[] = {
     {"BatchFFT2D", "FFT2D"},   {"BatchFFT3D", "FFT3D"},
     {"BatchIFFT", "IFFT"},     {"BatchIFFT2D", "IFFT2D"},
     {"BatchIFFT3D", "IFFT3D"}, {"PlaceholderV2", "Placeholder"},
+    {"RefEnter", "Enter"},     {"RefIdentity", "Identity"},
+    {"RefMerge", "Merge"},     {"RefSwitch", "Switch"},
 };
+
+// Stacks and tensor arrays of older versions, whose handles were strings. op names: their last
+// versions do the same.
+constexpr OtherName kOldArrays[] = {
+    {"StackPush", "StackPushV2"},
+    {"StackPop", "StackPopV2"},
+    {"StackClose", "StackCloseV2"},
+    {"TensorArray", "TensorArrayV3"},
+    {"TensorArrayV2", "TensorArrayV3"},
+    {"TensorArrayGrad", "TensorArrayGradV3"},
+    {"TensorArrayGradV2", "TensorArrayGradV3"},
+    {"TensorArrayWrite", "TensorArrayWriteV3"},
+    {"TensorArrayWriteV2", "TensorArrayWriteV3"},
+    {"TensorArrayRead", "TensorArrayReadV3"},
+    {"TensorArrayReadV2", "TensorArrayReadV3"},
+    {"TensorArrayGather", "TensorArrayGatherV3"},
+    {"TensorArrayGatherV2", "TensorArrayGatherV3"},
+    {"TensorArrayScatter", "TensorArrayScatterV3"},
+    {"TensorArrayScatterV2", "TensorArrayScatterV3"},
+    {"TensorArrayConcat", "TensorArrayConcatV3"},
+    {"TensorArrayConcatV2", "TensorArrayConcatV3"},
+    {"TensorArraySplit", "TensorArraySplitV3"},
+    {"TensorArraySplitV2", "TensorArraySplitV3"},
+    {"TensorArraySize", "TensorArraySizeV3"},
+    {"TensorArraySizeV2", "TensorArraySizeV3"},
+    {"TensorArrayClose", "TensorArrayCloseV3"},
+    {"TensorArrayCloseV2", "TensorArrayCloseV3"},
+};
+
+absl::StatusOr<Endpoint> Number(const Node& whole, const char* name, int32_t value, Add add) {
+  Node number = Part(whole, name, "Const", {});
+  number.control_inputs.clear();
+  number.attrs["dtype"] = DType::kInt32;
+  number.attrs["value"] = Tensor::Scalar<int32_t>(value);
+  return add(std::move(number));
+}
+
+// 0, 1, … below `end`.
+absl::StatusOr<Endpoint> IndicesBelow(const Node& whole, Endpoint end, Add add) {
+  TENON_ASSIGN_OR_RETURN(const Endpoint zero, Number(whole, "start", 0, add));
+  TENON_ASSIGN_OR_RETURN(const Endpoint one, Number(whole, "delta", 1, add));
+  Node range = Part(whole, "indices", "Range", {zero, end, one});
+  range.attrs["Tidx"] = DType::kInt32;
+  return add(std::move(range));
+}
+
+// Inputs: handle, flow.
+absl::StatusOr<Node> GatherAll(Node node, Add add) {
+  Node size = Part(node, "size", "TensorArraySizeV3", {node.inputs[0], node.inputs[1]});
+  TENON_ASSIGN_OR_RETURN(const Endpoint end, add(std::move(size)));
+  TENON_ASSIGN_OR_RETURN(const Endpoint indices, IndicesBelow(node, end, add));
+  node.op = "TensorArrayGatherV3";
+  node.inputs = {node.inputs[0], indices, node.inputs[1]};
+  return node;
+}
+
+// Inputs: handle, value, flow.
+absl::StatusOr<Node> ScatterAll(Node node, Add add) {
+  TENON_ASSIGN_OR_RETURN(const DType type, AttrReader(node).Type("T"));
+  Node shape = Part(node, "shape", "Shape", {node.inputs[1]});
+  shape.attrs["T"] = type;
+  shape.attrs["out_type"] = DType::kInt32;
+  TENON_ASSIGN_OR_RETURN(const Endpoint dims, add(std::move(shape)));
+  TENON_ASSIGN_OR_RETURN(const Endpoint first, Number(node, "first", 0, add));
+  Node rows = Part(node, "rows", "Gather", {dims, first});
+  rows.attrs["Tparams"] = DType::kInt32;
+  rows.attrs["Tindices"] = DType::kInt32;
+  TENON_ASSIGN_OR_RETURN(const Endpoint end, add(std::move(rows)));
+  TENON_ASSIGN_OR_RETURN(const Endpoint indices, IndicesBelow(node, end, add));
+  node.op = "TensorArrayScatterV3";
+  node.inputs = {node.inputs[0], indices, node.inputs[1], node.inputs[2]};
+  return node;
+}
 
 }  // namespace
 
@@ -94,10 +170,22 @@ absl::StatusOr<Node> Expand(Node node, Add add) {
   if (node.op == "Conv" && AttrReader(node).Int("batch_dims", 1) == 1) {
     return PlainConv(std::move(node));
   }
-  for (const OtherName& other : kOtherNames) {
-    if (node.op == other.name) {
-      node.op = other.op;
-      break;
+  if (node.op == "Stack") {
+    TENON_ASSIGN_OR_RETURN(const Endpoint any, Number(node, "max_size", -1, add));
+    node.op = "StackV2";
+    node.inputs = {any};
+    return node;
+  }
+  if (node.op == "TensorArray" || node.op == "TensorArrayV2") node.attrs[kWithoutFlow] = true;
+  if (node.op == "TensorArrayPack") return GatherAll(std::move(node), add);
+  if (node.op == "TensorArrayUnpack") return ScatterAll(std::move(node), add);
+  for (const absl::Span<const OtherName> names :
+       {absl::MakeConstSpan(kOtherNames), absl::MakeConstSpan(kOldArrays)}) {
+    for (const OtherName& other : names) {
+      if (node.op == other.name) {
+        node.op = other.op;
+        return node;
+      }
     }
   }
   return node;

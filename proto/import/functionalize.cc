@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "env/status.h"
 #include "ops/op.h"
 #include "proto/import/importer.h"
@@ -34,6 +35,10 @@ bool Uses(const Draft& draft, absl::string_view op) {
     if (draft.node(id).op == op) return true;
   }
   return false;
+}
+
+bool IsTensorsOp(absl::string_view op) {
+  return absl::StartsWith(op, "TensorArray") || op == "StackV2" || absl::StartsWith(op, "StackP");
 }
 
 DType DTypeOf(const Draft& draft, Endpoint e) {

@@ -25,7 +25,8 @@ absl::Status FunctionalizeControlFlow(Draft& draft, const std::string& prefix,
                                       std::vector<FunctionalizedBody>& bodies);
 
 // ---- its steps ----
-// TensorArrayV3 and its ops become tensor lists, which replace the flow.
+// TensorArrayV3 and its ops become tensor lists, which replace the flow, unless gradients are asked
+// for. What is pushed onto a stack that nobody reads is not.
 absl::Status FunctionalizeTensorArrays(Draft& draft);
 // Frames, innermost first; Switch and Merge inside them are functionalized too.
 absl::Status FunctionalizeLoops(Draft& draft, const std::string& prefix,
@@ -37,6 +38,8 @@ absl::Status FunctionalizeConds(Draft& draft, const std::string& prefix,
 // Replaces nodes whose outputs another node now provides, in control edges too.
 void Redirect(Draft& draft, const HashMap<Endpoint, Endpoint>& forward);
 bool Uses(const Draft& draft, absl::string_view op);
+// Whether the op is one of a stack's or a tensor array's.
+bool IsTensorsOp(absl::string_view op);
 // The dtype of a node's output; invalid if its op is not known.
 DType DTypeOf(const Draft& draft, Endpoint e);
 
@@ -50,6 +53,7 @@ class Extraction {
   void Map(Endpoint from, Endpoint to) { mapped_[from] = to; }
   // Nodes that nothing in the body waits for.
   void Ignore(NodeId id) { ignored_.insert(id); }
+  bool Ignores(NodeId id) const { return ignored_.contains(id); }
 
   // The endpoint in the body, copied with everything that it needs. `may_copy` tells which nodes
   // belong to the body; any other node is an error.

@@ -1,12 +1,14 @@
 // Turns the Merges of one condition into an If. A branch consists of the nodes between the
 // condition's Switch nodes and the Merges' inputs; a constant in a branch waits for the branch's
 // pivot, an Identity of a Switch. TensorFlow generates Merge(result if false, result if true).
+// Effects in a branch that no result needs become a result: a constant that waits for them.
 #include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "env/containers.h"
 #include "env/status.h"
+#include "ops/op.h"
 #include "proto/import/functionalize.h"
 
 namespace tenon {
@@ -17,8 +19,20 @@ struct Side {
   std::vector<NodeId> order;  // each node after the nodes that it needs
   HashSet<NodeId> inside;     // those that depend on a Switch
   std::optional<Endpoint> predicate;
-  int port = -1;  // of the Switch nodes: 0 false, 1 true
-  bool several = false;
+  int port = -1;         // of the Switch nodes: 0 false, 1 true
+  int depth = -1;        // of the predicate's Switch nodes
+  bool several = false;  // predicates, none of them of an inner condition
+
+  // The predicate of a Switch; that of the innermost condition counts.
+  void Add(Endpoint p, int at) {
+    if (predicate.has_value() && *predicate != p && at <= depth) {
+      several |= at == depth;
+      return;
+    }
+    if (predicate.has_value() && *predicate != p) several = false;
+    predicate = p;
+    depth = std::max(depth, at);
+  }
 };
 
 class CondFunctionalization {
@@ -29,8 +43,14 @@ class CondFunctionalization {
 
   absl::Status Run() {
     while (true) {
+      FindDepths();
       const std::vector<NodeId> merges = Merges();
-      if (merges.empty()) return absl::OkStatus();
+      if (merges.empty()) {  // effects may be left
+        std::vector<NodeId> effects;
+        TENON_RETURN_IF_ERROR(MergeEffects(std::nullopt, {}, effects));
+        if (effects.empty()) return absl::OkStatus();
+        continue;
+      }
       // The first one reads no other Merge; other Merges of its condition that read none either
       // join it.
       std::vector<NodeId> group;
@@ -44,19 +64,113 @@ class CondFunctionalization {
           if (other.ok() && *other == predicate) group.push_back(merge);
         }
       }
+      HashSet<NodeId> later = HashSet<NodeId>(merges.begin(), merges.end());
+      for (const NodeId merge : group) later.erase(merge);
+      TENON_RETURN_IF_ERROR(MergeEffects(predicate, NeededBy(later), group));
       absl::Status status = Functionalize(group, predicate);
       if (!status.ok()) return Annotate(status, NodeLabel(draft_.node(group[0])));
     }
   }
 
  private:
-  // Live Merge nodes; Merges that need no other one come first.
+  // How many conditions each node waits for. What joins a condition's branches ends it.
+  void FindDepths() {
+    depths_.assign(static_cast<size_t>(draft_.end_id()), -1);
+    std::vector<NodeId> stack;
+    for (NodeId root = 0; root < draft_.end_id(); ++root) {
+      stack.push_back(root);
+      while (!stack.empty()) {
+        const Node& n = draft_.node(stack.back());
+        int& depth = depths_[static_cast<size_t>(n.id)];
+        if (depth >= 0) {
+          stack.pop_back();
+          continue;
+        }
+        const size_t before = stack.size();
+        int most = 0;
+        const auto see = [&](NodeId id) {
+          const int d = depths_[static_cast<size_t>(id)];
+          if (d < 0) stack.push_back(id);
+          most = std::max(most, d);
+        };
+        for (const Endpoint& e : n.inputs) see(e.node);
+        for (const NodeId c : n.control_inputs) see(c);
+        if (stack.size() > before) {
+          if (stack.size() > 4 * depths_.size() + 64) return;  // a cycle, which others report
+          continue;
+        }
+        depth = n.op == "Switch" ? most + 1 : n.op == "Merge" ? std::max(most - 1, 0) : most;
+        stack.pop_back();
+      }
+    }
+  }
+
+  int DepthOf(NodeId id) const {
+    const size_t i = static_cast<size_t>(id);
+    return i < depths_.size() ? depths_[i] : 0;
+  }
+
+  int InputsDepth(NodeId id) const {
+    int depth = 0;
+    for (const Endpoint& e : draft_.node(id).inputs) depth = std::max(depth, DepthOf(e.node));
+    return depth;
+  }
+
+  // Everything that these nodes wait for.
+  HashSet<NodeId> NeededBy(const HashSet<NodeId>& nodes) const {
+    HashSet<NodeId> needed;
+    std::vector<NodeId> stack(nodes.begin(), nodes.end());
+    while (!stack.empty()) {
+      const Node& n = draft_.node(stack.back());
+      stack.pop_back();
+      const auto need = [&](NodeId id) {
+        if (needed.insert(id).second) stack.push_back(id);
+      };
+      for (const Endpoint& e : n.inputs) need(e.node);
+      for (const NodeId c : n.control_inputs) need(c);
+    }
+    return needed;
+  }
+
+  // Adds Merges of targets in a branch of the condition to `group`; nullopt: of any condition.
+  // Those in `others` are results of other Merges' branches.
+  absl::Status MergeEffects(std::optional<Endpoint> predicate, const HashSet<NodeId>& others,
+                            std::vector<NodeId>& group) {
+    const std::vector<NodeId> targets = draft_.targets;
+    for (const NodeId target : targets) {
+      if (DepthOf(target) <= 0 || others.contains(target) || ReadsMerge(target)) continue;
+      const Side all = Explore({target, 0});
+      if (all.several || !all.predicate.has_value()) continue;
+      if (predicate.has_value() && *predicate != *all.predicate) continue;
+      const Side side = Explore({target, 0}, *all.predicate);
+      if (side.port < 0) continue;
+      Node merge;
+      merge.name = draft_.node(target).name + "/done";
+      merge.op = "Merge";
+      merge.attrs["T"] = DType::kInt32;
+      merge.attrs["N"] = int64_t{2};
+      for (const int branch : {0, 1}) {
+        TENON_ASSIGN_OR_RETURN(const NodeId value, draft_.AddScalar(merge.name, branch));
+        if (branch == side.port) draft_.node(value).control_inputs.push_back(target);
+        merge.inputs.push_back({value, 0});
+      }
+      TENON_ASSIGN_OR_RETURN(const NodeId id, draft_.Add(std::move(merge), /*effect=*/true));
+      std::replace(draft_.targets.begin(), draft_.targets.end(), target, id);
+      group.push_back(id);
+    }
+    return absl::OkStatus();
+  }
+
+  // Live Merge nodes; Merges that need no other one come first, and those of inner conditions
+  // before those of outer ones, so that what is in a branch ends up in one If.
   std::vector<NodeId> Merges() const {
     const std::vector<bool> live = draft_.Live();
     std::vector<NodeId> merges;
     for (NodeId id = 0; id < draft_.end_id(); ++id) {
       if (live[static_cast<size_t>(id)] && draft_.node(id).op == "Merge") merges.push_back(id);
     }
+    std::stable_sort(merges.begin(), merges.end(),
+                     [&](NodeId a, NodeId b) { return InputsDepth(a) > InputsDepth(b); });
     std::stable_partition(merges.begin(), merges.end(), [&](NodeId id) { return !ReadsMerge(id); });
     return merges;
   }
@@ -77,19 +191,27 @@ class CondFunctionalization {
                        [&](NodeId id) { return id != merge && draft_.node(id).op == "Merge"; });
   }
 
-  Side Explore(Endpoint from) const {
+  // Switches of other conditions, which are outer ones, are outside: what they give is there in
+  // both branches. Without a condition all Switches count.
+  bool IsBoundary(NodeId id, const std::optional<Endpoint>& condition) const {
+    const Node& n = draft_.node(id);
+    return n.op == "Switch" &&
+           (!condition.has_value() || draft_.SkipIdentities(n.inputs[1]) == *condition);
+  }
+
+  Side Explore(Endpoint from, std::optional<Endpoint> condition = std::nullopt) const {
     Side side;
     auto at_switch = [&](Endpoint e, bool data) {
-      const Endpoint predicate = draft_.SkipIdentities(draft_.node(e.node).inputs[1]);
-      if (side.predicate.has_value() && *side.predicate != predicate) side.several = true;
-      side.predicate = predicate;
+      side.Add(draft_.SkipIdentities(draft_.node(e.node).inputs[1]), DepthOf(e.node));
       if (data) side.port = e.port;
     };
     HashSet<NodeId> seen;
     std::vector<std::pair<NodeId, bool>> stack;
     auto visit = [&](Endpoint e, bool data) {
-      if (draft_.node(e.node).op == "Switch") {
+      if (IsBoundary(e.node, condition)) {
         at_switch(e, data);
+      } else if (draft_.node(e.node).op == "Switch") {
+        return;
       } else if (!seen.contains(e.node)) {
         stack.emplace_back(e.node, false);
       }
@@ -108,7 +230,7 @@ class CondFunctionalization {
       }
       side.order.push_back(id);
       auto depends = [&](NodeId input) {
-        return draft_.node(input).op == "Switch" || side.inside.contains(input);
+        return IsBoundary(input, condition) || side.inside.contains(input);
       };
       bool inside = false;
       for (const Endpoint& e : n.inputs) inside = inside || depends(e.node);
@@ -119,30 +241,26 @@ class CondFunctionalization {
   }
 
   absl::StatusOr<Endpoint> PredicateOf(NodeId merge) const {
-    std::optional<Endpoint> predicate;
+    Side both;
     for (const Endpoint& e : draft_.node(merge).inputs) {
       const Side side = Explore(e);
-      bool bad = side.several;
-      if (side.predicate.has_value()) {
-        bad = bad || (predicate.has_value() && *predicate != *side.predicate);
-        predicate = side.predicate;
-      }
-      if (bad) predicate.reset();
-      if (bad) break;
+      if (side.predicate.has_value()) both.Add(*side.predicate, side.depth);
+      both.several |= side.several;
     }
-    if (!predicate.has_value() || draft_.node(merge).inputs.size() != 2) {
+    if (!both.predicate.has_value() || both.several || draft_.node(merge).inputs.size() != 2) {
       return Unimplemented(NodeLabel(draft_.node(merge)),
                            ": does not join the two branches of one condition");
     }
-    return *predicate;
+    return *both.predicate;
   }
 
   // The arguments of both branches: inputs of their Switch nodes, and tensors from outside.
-  absl::Status FindArguments(const Side& side, Endpoint result, std::vector<Endpoint>& arguments) {
+  absl::Status FindArguments(const Side& side, Endpoint condition, Endpoint result,
+                             std::vector<Endpoint>& arguments) {
     absl::Status status;
     auto add = [&](Endpoint e) {
       const Node& n = draft_.node(e.node);
-      if (n.op == "Switch") {
+      if (IsBoundary(n.id, condition)) {
         e = n.inputs[0];
       } else if (side.inside.contains(e.node) || n.op == "Const") {
         return;
@@ -162,7 +280,7 @@ class CondFunctionalization {
   }
 
   absl::StatusOr<Draft> MakeBranch(const std::vector<NodeId>& group, int input,
-                                   const std::vector<Endpoint>& arguments) {
+                                   const std::vector<Endpoint>& arguments, Endpoint condition) {
     Draft body(static_cast<size_t>(draft_.end_id()) * 4 + 64);
     Extraction extraction(draft_, body);
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -180,7 +298,7 @@ class CondFunctionalization {
     }
     for (NodeId merge : group) {
       const Endpoint result = draft_.node(merge).inputs[static_cast<size_t>(input)];
-      const Side side = Explore(result);
+      const Side side = Explore(result, condition);
       for (NodeId id : side.order) {
         for (NodeId c : draft_.node(id).control_inputs) {
           if (!side.inside.contains(c)) extraction.Ignore(c);
@@ -188,6 +306,7 @@ class CondFunctionalization {
       }
       auto may_copy = [&](const Node& n) { return side.inside.contains(n.id) || n.op == "Const"; };
       TENON_ASSIGN_OR_RETURN(const Endpoint e, extraction.Copy(result, may_copy));
+      for (const NodeId id : side.inside) TENON_RETURN_IF_ERROR(Take(id, group[0]));
       TENON_ASSIGN_OR_RETURN(const NodeId index,
                              body.AddScalar(draft_.node(merge).name + "/index", input));
       body.outputs.push_back({absl::StrCat("r", body.outputs.size()), e});
@@ -203,8 +322,8 @@ class CondFunctionalization {
     for (NodeId merge : group) {
       for (int input : {0, 1}) {
         const Endpoint e = draft_.node(merge).inputs[static_cast<size_t>(input)];
-        const Side side = Explore(e);
-        TENON_RETURN_IF_ERROR(FindArguments(side, e, arguments));
+        const Side side = Explore(e, predicate);
+        TENON_RETURN_IF_ERROR(FindArguments(side, predicate, e, arguments));
         if (side.port >= 0) true_input = side.port == 1 ? input : 1 - input;
       }
       results.push_back(DTypeOf(draft_, {merge, 0}));
@@ -223,12 +342,15 @@ class CondFunctionalization {
     node.attrs["Tout"] = std::move(results);
     for (bool truth : {true, false}) {
       const std::string name = absl::StrCat(prefix_, node.name, truth ? "_true" : "_false");
-      TENON_ASSIGN_OR_RETURN(Draft body,
-                             MakeBranch(group, truth ? true_input : 1 - true_input, arguments));
+      TENON_ASSIGN_OR_RETURN(
+          Draft body, MakeBranch(group, truth ? true_input : 1 - true_input, arguments, predicate));
       bodies_.push_back({name, std::move(body)});
       node.attrs[truth ? "then_branch" : "else_branch"] = FuncRef{name, nullptr};
     }
     TENON_ASSIGN_OR_RETURN(const NodeId id, draft_.Add(std::move(node), /*effect=*/true));
+    for (NodeId& target : draft_.targets) {
+      if (taken_.contains(target)) target = id;
+    }
     HashMap<Endpoint, Endpoint> forward;
     for (size_t i = 0; i < group.size(); ++i) {
       forward[{group[i], 0}] = {id, static_cast<int>(2 * i)};
@@ -238,16 +360,51 @@ class CondFunctionalization {
     return absl::OkStatus();
   }
 
+  // Whether the node changes a stack or an array, or calls a function that does.
+  bool UsesTensors(const Node& n) const {
+    if (IsTensorsOp(n.op)) return true;
+    std::vector<std::string> functions;
+    const auto add_functions = [&](const Node& caller) {
+      if (FactsOf(caller.op).control_flow == ControlFlow::kNone) return;
+      for (const auto& [key, value] : caller.attrs) {
+        if (const auto* f = value.get_if<FuncRef>()) functions.push_back(f->name);
+      }
+    };
+    add_functions(n);
+    for (size_t i = 0; i < functions.size(); ++i) {
+      for (const FunctionalizedBody& body : bodies_) {
+        if (body.name != functions[i]) continue;
+        for (NodeId id = 0; id < body.draft.end_id(); ++id) {
+          const Node& inner = body.draft.node(id);
+          if (IsTensorsOp(inner.op)) return true;
+          add_functions(inner);
+        }
+      }
+    }
+    return false;
+  }
+
+  // What changes them must be in one If only.
+  absl::Status Take(NodeId id, NodeId group) {
+    const NodeId before = taken_.emplace(id, group).first->second;
+    if (before == group) return absl::OkStatus();
+    const Node& n = draft_.node(id);
+    if (!UsesTensors(n)) return absl::OkStatus();
+    return Unimplemented(NodeLabel(n), ": results of a branch need it in several places");
+  }
+
   Draft& draft_;
   const std::string prefix_;
   std::vector<FunctionalizedBody>& bodies_;
+  std::vector<int> depths_;        // by node; -1: on a cycle
+  HashMap<NodeId, NodeId> taken_;  // nodes in branches, and the first Merge of their group
 };
 
 }  // namespace
 
 absl::Status FunctionalizeConds(Draft& draft, const std::string& prefix,
                                 std::vector<FunctionalizedBody>& bodies) {
-  if (!Uses(draft, "Merge")) return absl::OkStatus();
+  if (!Uses(draft, "Merge") && !Uses(draft, "Switch")) return absl::OkStatus();
   return CondFunctionalization(draft, prefix, bodies).Run();
 }
 

@@ -194,8 +194,13 @@ class LoopFunctionalization {
       for (size_t i = 0; i < arguments.size(); ++i) {
         Endpoint e = arguments[i];
         if (i < frame.variables.size()) {
-          const Endpoint next = draft_.node(frame.variables[i].next).inputs[0];
-          TENON_ASSIGN_OR_RETURN(e, extraction.Copy(next, may_copy));
+          const Node& next = draft_.node(frame.variables[i].next);
+          TENON_ASSIGN_OR_RETURN(e, extraction.Copy(next.inputs[0], may_copy));
+          for (const NodeId c : next.control_inputs) {  // each iteration runs it
+            if (FrameOf(c) != frame.name || extraction.Ignores(c)) continue;
+            TENON_ASSIGN_OR_RETURN(const Endpoint done, extraction.Copy({c, 0}, may_copy));
+            body.targets.push_back(done.node);
+          }
         }
         body.outputs.push_back({absl::StrCat("r", i), e});
       }

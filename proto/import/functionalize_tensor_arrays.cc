@@ -1,10 +1,12 @@
 // Turns TensorArrayV3 and its ops into tensor lists. The order of reads and writes of a tensor
-// array is given by its flow, a float that every op passes on; the list replaces the flow.
+// array is given by its flow, a float that every op passes on; the list replaces the flow. Arrays
+// whose gradients are asked for stay as they are, because these belong to their handles.
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "env/containers.h"
 #include "env/status.h"
+#include "proto/import/expand.h"
 #include "proto/import/functionalize.h"
 
 namespace tenon {
@@ -15,18 +17,78 @@ class TensorArrayFunctionalization {
   explicit TensorArrayFunctionalization(Draft& draft) : draft_(draft) {}
 
   absl::Status Run() {
+    FindReaders();
+    for (NodeId id = 0; id < draft_.end_id(); ++id) FollowHandle(id);
     const NodeId end = draft_.end_id();
     for (NodeId id = 0; id < end; ++id) {
       const std::string op = draft_.node(id).op;
-      if (!absl::StartsWith(op, "TensorArray")) continue;
+      if (!absl::StartsWith(op, "TensorArray") || !IsPlain(id)) continue;
       TENON_RETURN_IF_ERROR(Annotate(ReplaceOp(id, op), NodeLabel(draft_.node(id))));
     }
-    MarkLists();
+    FindReaders();
+    MarkPassing(std::move(lists_), DType::kVariant);
     draft_.Forward(forward_);
     return absl::OkStatus();
   }
 
  private:
+  void FindReaders() {
+    readers_.clear();
+    for (NodeId id = 0; id < draft_.end_id(); ++id) {
+      for (const Endpoint& e : draft_.node(id).inputs) readers_[e].push_back(id);
+    }
+  }
+
+  // Whether the node passes its first input on, or one of several.
+  static bool Passes(const Node& n) {
+    // op names: TensorFlow 1's dataflow, which only import meets.
+    return n.op == "Enter" || n.op == "Exit" || n.op == "NextIteration" || n.op == "Merge" ||
+           n.op == "Switch" || n.op == "Identity";
+  }
+
+  // Where the handle of a new array or stack goes.
+  void FollowHandle(NodeId maker) {
+    const std::string& op = draft_.node(maker).op;
+    const bool stack = op == "StackV2", array = op == "TensorArrayV3";
+    if (!stack && !array && op != "TensorArrayGradV3") return;
+    const HashSet<Endpoint> passed = MarkPassing({{maker, 0}}, DType::kResource);
+    // Nobody but ops of arrays reads it, and no gradient; and it has a flow.
+    bool alone = array && draft_.node(maker).attrs.erase(kWithoutFlow) == 0;
+    bool popped = false;
+    std::vector<NodeId> pushes;
+    for (const Endpoint& e : passed) {
+      for (const NodeId reader : readers_[e]) {
+        const Node& n = draft_.node(reader);
+        if (Passes(n)) continue;
+        alone &=
+            absl::StartsWith(n.op, "TensorArray") && !absl::StartsWith(n.op, "TensorArrayGrad");
+        if (n.op == "StackPushV2") {
+          pushes.push_back(reader);
+        } else {
+          popped = true;
+        }
+      }
+      for (const GraphOutput& output : draft_.outputs) {
+        alone &= output.source != e;
+        popped |= output.source == e;
+      }
+    }
+    if (array && alone) plain_.insert(passed.begin(), passed.end());
+    if (!stack || popped) return;
+    for (const NodeId push : pushes) {  // for a gradient that nobody asks for
+      Node& n = draft_.node(push);
+      n.op = "Identity";
+      n.inputs = {n.inputs[1]};
+      n.attrs.erase("swap_memory");
+    }
+  }
+
+  bool IsPlain(NodeId id) const {
+    const Node& n = draft_.node(id);
+    if (n.op == "TensorArrayV3") return plain_.contains({id, 0});
+    return !n.inputs.empty() && plain_.contains(n.inputs[0]);
+  }
+
   absl::Status Expect(const Node& n, size_t inputs) const {
     if (n.inputs.size() == inputs) return absl::OkStatus();
     return InvalidArgument("takes ", inputs, " inputs, but has ", n.inputs.size());
@@ -101,41 +163,33 @@ class TensorArrayFunctionalization {
     } else if (op == "TensorArraySizeV3") {
       TENON_RETURN_IF_ERROR(Expect(n, 2));
       Become(id, "TensorListLength", DType::kInvalid, {in[1]}, false);
-    } else if (absl::StartsWith(op, "TensorArrayGrad")) {
-      return Unimplemented(
-          "the gradient of a loop with Enter and Exit is not supported (that of a While is): fetch "
-          "only what comes before the gradient, or export with control flow v2");
     } else if (op == "TensorArrayCloseV3") {
       Become(id, "NoOp", DType::kInvalid, {}, false);
     }
     return absl::OkStatus();
   }
 
-  // Ops that pass a list on get the list's dtype.
-  void MarkLists() {
-    HashMap<Endpoint, std::vector<NodeId>> readers;
-    for (NodeId id = 0; id < draft_.end_id(); ++id) {
-      for (const Endpoint& e : draft_.node(id).inputs) readers[e].push_back(id);
-    }
-    while (!lists_.empty()) {
-      const Endpoint e = lists_.back();
-      lists_.pop_back();
-      for (NodeId id : readers[e]) {
+  // Ops that pass these on get their dtype. Returns all endpoints that have them.
+  HashSet<Endpoint> MarkPassing(std::vector<Endpoint> from, DType dtype) {
+    HashSet<Endpoint> passed;
+    while (!from.empty()) {
+      const Endpoint e = from.back();
+      from.pop_back();
+      if (!passed.insert(e).second) continue;
+      for (const NodeId id : readers_[e]) {
         Node& n = draft_.node(id);
-        // op names: TensorFlow 1's dataflow, which only import meets.
-        const bool passes = n.op == "Enter" || n.op == "Exit" || n.op == "NextIteration" ||
-                            n.op == "Merge" || n.op == "Switch" || n.op == "Identity";
-        const DType* now = n.attr<DType>("T");
-        if (!passes || (now != nullptr && *now == DType::kVariant)) continue;
-        if (n.op == "Switch" && n.inputs[0] != e) continue;
-        n.attrs["T"] = DType::kVariant;
-        lists_.push_back({id, 0});
-        if (n.op == "Switch") lists_.push_back({id, 1});
+        if (!Passes(n) || (n.op == "Switch" && n.inputs[0] != e)) continue;
+        n.attrs["T"] = DType(dtype);
+        from.push_back({id, 0});
+        if (n.op == "Switch") from.push_back({id, 1});
       }
     }
+    return passed;
   }
 
   Draft& draft_;
+  HashMap<Endpoint, std::vector<NodeId>> readers_;
+  HashSet<Endpoint> plain_;  // handles of arrays that become lists
   std::vector<Endpoint> lists_;
   HashMap<Endpoint, Endpoint> forward_;
 };

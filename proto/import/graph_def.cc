@@ -65,6 +65,46 @@ bool IsPivot(const Importer& importer, const tf::NodeDef& def) {
          importer.top().nodes[static_cast<size_t>(it->second)]->op() == "Switch";
 }
 
+// Whether each node runs in a loop's frame, which nobody can fetch from: behind an Enter, and not
+// yet behind its Exit.
+std::vector<bool> InFrames(const Importer& importer) {
+  constexpr int kMostFrames = 64;
+  const std::vector<tf::NodeDef*>& nodes = importer.top().nodes;
+  std::vector<std::vector<size_t>> readers(nodes.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    for (const std::string& input : nodes[i]->input()) {
+      const auto it =
+          importer.top().by_name.find(NodeOf(std::string(absl::StripPrefix(input, "^"))));
+      if (it != importer.top().by_name.end()) {
+        readers[static_cast<size_t>(it->second)].push_back(i);
+      }
+    }
+  }
+  std::vector<int> frames(nodes.size(), 0);
+  std::vector<size_t> changed;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes[i]->op() != "Enter" && nodes[i]->op() != "RefEnter") continue;
+    frames[i] = 1;
+    changed.push_back(i);
+  }
+  while (!changed.empty()) {
+    const size_t from = changed.back();
+    changed.pop_back();
+    for (const size_t i : readers[from]) {
+      const std::string& op = nodes[i]->op();
+      // op names: of the dataflow.
+      const int change = op == "Enter" || op == "RefEnter" ? 1 : op == "Exit" ? -1 : 0;
+      const int now = std::min(frames[from] + change, kMostFrames);
+      if (now <= frames[i]) continue;
+      frames[i] = now;
+      changed.push_back(i);
+    }
+  }
+  std::vector<bool> in;
+  for (const int count : frames) in.push_back(count > 0);
+  return in;
+}
+
 // Outputs of nodes that no node reads, except nodes that only hold a value. Unread loop variables
 // (Exit) count only with `exits`: those of an inner loop cannot be fetched.
 std::vector<std::pair<tf::NodeDef*, int>> Sinks(const Importer& importer, bool exits,
@@ -75,9 +115,11 @@ std::vector<std::pair<tf::NodeDef*, int>> Sinks(const Importer& importer, bool e
       if (input.empty() || input[0] != '^') read.insert(NodeOf(input));
     }
   }
+  const std::vector<bool> in_frames = InFrames(importer);
   std::vector<std::pair<tf::NodeDef*, int>> sinks;
-  for (tf::NodeDef* def : importer.top().nodes) {
-    if (read.contains(def->name())) continue;
+  for (size_t i = 0; i < in_frames.size(); ++i) {
+    tf::NodeDef* const def = importer.top().nodes[i];
+    if (in_frames[i] || read.contains(def->name())) continue;
     const std::string& op = def->op();
     // op names: these compute nothing, and the next are parts of control flow.
     if (op == "Const" || op == "NoOp" || op == "VarHandleOp" || IsPlaceholder(*def)) continue;

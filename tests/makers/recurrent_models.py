@@ -190,8 +190,7 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
     "stacks": lambda out, name: write(out, name, STACKS, True, SOME[:2]),
     "residual": lambda out, name: write(out, name, RESIDUAL, True, SOME[:1]),
     "keras2": keras2,
-    # Too much for Tenon; what comes before the gradient is not.
-    "gradient": lambda out, name: write(out, name, gradient, True, []),
+    "gradient": lambda out, name: write(out, name, gradient, True, SOME[:1]),
     "gradient_while": lambda out, name: write(out, name, gradient, False, SOME[:1]),
 }
 

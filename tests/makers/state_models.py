@@ -17,6 +17,7 @@ import stepping  # sets the environment before TensorFlow is imported
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.ops import gen_training_ops as training_ops
+from tensorflow.python.ops import rnn, rnn_cell
 
 tf1 = tf.compat.v1
 raw = tf.raw_ops
@@ -548,6 +549,47 @@ def tf1_train(out: pathlib.Path) -> None:
   stepping.note(target)
 
 
+def tf1_recurrent(out: pathlib.Path) -> None:
+  for use_resource in (False, True):
+    tf1_recurrent_with(out, use_resource)
+
+
+def tf1_recurrent_with(out: pathlib.Path, use_resource: bool) -> None:
+  """A recurrent layer of TensorFlow 1, whose loop has frames, trained with momentum."""
+  target = stepping.fresh(out / ("tf1_recurrent_resource" if use_resource else "tf1_recurrent"))
+  rng = np.random.default_rng(15)
+  tf1.disable_control_flow_v2()
+  with tf.Graph().as_default(), tf1.Session() as session, tf1.variable_scope(
+      "net", use_resource=use_resource):
+    x = tf1.placeholder(tf.float32, [None, None, 3], "x")
+    n = tf1.placeholder(tf.int32, [None], "n")
+    y, state = rnn.dynamic_rnn(rnn_cell.LSTMCell(4), x, n, dtype=tf.float32)
+    weights = tf1.get_variable("weights", [4, 2])
+    for variable in tf1.trainable_variables():
+      variable.load(rng.normal(0, 0.4, variable.shape).astype(np.float32), session)
+    loss = tf.reduce_mean(tf.square(tf.matmul(state.h, weights) - 1.0)) + tf.reduce_mean(y * y)
+    train = tf1.train.MomentumOptimizer(0.5, 0.9).minimize(loss)
+    slots = [v for v in tf1.global_variables() if v not in tf1.trainable_variables()]
+    session.run([v.initializer for v in slots])
+    with tf1.control_dependencies([train]):
+      outputs = {"loss": tf.identity(loss), **{
+          f"v{i}": v.read_value() for i, v in enumerate(tf1.trainable_variables())}}
+    builder = tf1.saved_model.Builder(str(target / "saved_model"))
+    builder.add_meta_graph_and_variables(
+        session, [tf1.saved_model.tag_constants.SERVING],
+        {"serving_default": tf1.saved_model.predict_signature_def({"x": x, "n": n}, outputs)},
+        saver=tf1.train.Saver())
+    builder.save()
+    feeds = {"x": rng.normal(0, 1, (2, 3, 5, 3)).astype(np.float32),
+             "n": np.array([[5, 0, 3], [1, 4, 5]], np.int32)}
+    got = [session.run(outputs, {x: feeds["x"][i % 2], n: feeds["n"][i % 2]}) for i in range(STEPS)]
+  tf1.enable_control_flow_v2()
+  np.savez_compressed(target / "feeds_serving_default.npz", **feeds)
+  np.savez_compressed(target / "steps_serving_default.npz",
+                      **{k: np.stack([g[k] for g in got]) for k in outputs})
+  stepping.note(target)
+
+
 def stateful(out: pathlib.Path) -> None:
   """A Keras layer that begins each run with the states that the run before it ended with."""
   target = stepping.fresh(out / "stateful")
@@ -568,7 +610,7 @@ def main() -> int:
   parser.add_argument("--out", required=True, type=pathlib.Path)
   parser.add_argument("names", nargs="*", help="order, optimizers, …; default: all")
   args = parser.parse_args()
-  for write in (order, optimizers, tf1_train, recurrent, stateful, tables, tensor_tables,
+  for write in (order, optimizers, tf1_train, tf1_recurrent, recurrent, stateful, tables, tensor_tables,
                 shared_state, random):
     if not args.names or write.__name__ in args.names:
       write(args.out)

@@ -48,13 +48,6 @@ TEST_P(RecurrentModels, AreFusedOrSayWhyNot) {
   EXPECT_THAT(ExplainText(*explanation), HasSubstr(c.reason));
 }
 
-TEST(RecurrentGradient, OfALoopWithFramesIsRefused) {
-  const auto model = LoadModel(SourcePath("tests/models/recurrent/gradient/graph.pb"), {});
-  EXPECT_EQ(model.status().code(), absl::StatusCode::kUnimplemented) << model.status();
-  EXPECT_THAT(std::string(model.status().message()),
-              HasSubstr("(TensorArrayGradV3): the gradient of a loop with Enter and Exit"));
-}
-
 INSTANTIATE_TEST_SUITE_P(
     Models, RecurrentModels,
     ::testing::Values(LoopCase{"lengths/graph.pb", 9}, LoopCase{"lengths_while/saved_model", 9},
