@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "env/containers.h"
+#include "env/mutex.h"
 #include "env/status.h"
 #include "kernels/random/sequence.h"
 
@@ -92,6 +93,38 @@ absl::StatusOr<std::shared_ptr<const AliasTable>> WeightsOf(const AttrReader& at
   return std::make_shared<const AliasTable>(std::move(weights), total);
 }
 
+// How often classes were seen. Each has a weight of one more.
+class SeenClasses final : public Object {
+ public:
+  Mutex mutex;
+
+  int64_t Draw(PhiloxStream& random, int64_t range) const {
+    const int64_t place =
+        static_cast<int64_t>(random.NextBelow(static_cast<uint32_t>(range + total_)));
+    int64_t before = 0;  // seen, of smaller classes
+    for (const auto& [value, times] : times_) {
+      if (place < value + before) break;
+      if (place <= value + before + times) return value;
+      before += times;
+    }
+    return place - before;
+  }
+  float Probability(int64_t value, int64_t range) const {
+    const auto found = times_.find(value);
+    const int64_t weight = found == times_.end() ? 1 : found->second + 1;
+    return static_cast<float>(weight) / static_cast<float>(range + total_);
+  }
+  void Add(int64_t value) {
+    ++times_[value];
+    ++total_;
+  }
+  int64_t total() const { return total_; }
+
+ private:
+  OrderedMap<int64_t, int64_t> times_;
+  int64_t total_ = 0;
+};
+
 // As in TensorFlow, which then stops the process.
 constexpr int64_t kMostTries = std::numeric_limits<int32_t>::max();
 
@@ -100,12 +133,14 @@ struct ClassSampler {
   int64_t range = 1, count = 0;
   bool unique = false;
   std::shared_ptr<const AliasTable> weights = nullptr;
+  const SeenClasses* seen = nullptr;
 
   int64_t Draw(PhiloxStream& random) const {
     if (distribution == CandidateDistribution::kUniform) {
       return static_cast<int64_t>(random.NextBelow(static_cast<uint64_t>(range)));
     }
     if (weights != nullptr) return weights->Draw(random);
+    if (seen != nullptr) return seen->Draw(random, range);
     const double log_range = std::log1p(static_cast<double>(range));
     const double drawn = std::exp(random.NextDouble() * log_range);
     // Rounding may lead out of the range.
@@ -116,6 +151,7 @@ struct ClassSampler {
       return static_cast<float>(1.0 / static_cast<double>(range));
     }
     if (weights != nullptr) return weights->Probability(value);
+    if (seen != nullptr) return seen->Probability(value, range);
     const double v = static_cast<double>(value);
     return static_cast<float>(std::log((v + 2) / (v + 1)) / std::log1p(static_cast<double>(range)));
   }
@@ -144,6 +180,28 @@ struct ClassSampler {
   }
 };
 
+absl::Status Sample(const ClassSampler& sampler, int64_t true_classes, RandomSequence& sequence,
+                    RunContext& r) {
+  const int64_t* const classes = r.input<int64_t>(0);
+  for (int64_t i = 0; i < true_classes; ++i) {
+    if (classes[i] >= 0 && classes[i] < sampler.range) continue;
+    return InvalidArgument("true class ", classes[i], " is not in [0, ", sampler.range, ")");
+  }
+  constexpr uint64_t kReserved = 2048;  // for each class
+  PhiloxStream random(sequence.Take(kReserved * static_cast<uint64_t>(sampler.count)));
+  int64_t* const sampled = r.output<int64_t>(0);
+  int64_t tries = sampler.count;
+  if (sampler.distribution == CandidateDistribution::kAll) {
+    for (int64_t i = 0; i < sampler.count; ++i) sampled[i] = i;
+  } else {
+    TENON_ASSIGN_OR_RETURN(tries, sampler.Fill(random, sampled));
+  }
+  const auto expected = [&](int64_t value) { return sampler.Expected(value, tries); };
+  std::transform(classes, classes + true_classes, r.output<float>(1), expected);
+  std::transform(sampled, sampled + sampler.count, r.output<float>(2), expected);
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> SampleCandidates(PrepareContext& p,
@@ -156,24 +214,28 @@ absl::StatusOr<std::unique_ptr<Kernel>> SampleCandidates(PrepareContext& p,
                            WeightsOf(p.attrs(), sampler.range, sampler.unique ? sampler.count : 0));
   }
   const int64_t true_classes = p.input_shape(0).num_elements();
-  return MakeKernel([=, sequence = RandomSequence::Of(p.attrs())](RunContext& r) -> absl::Status {
+  return MakeKernel([=, sequence = RandomSequence::Of(p.attrs())](RunContext& r) {
+    return Sample(sampler, true_classes, *sequence, r);
+  });
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> SampleLearned(PrepareContext& p) {
+  const ClassSampler sampler{CandidateDistribution::kWeighted, p.attrs().Int("range_max", 0),
+                             p.attrs().Int("num_sampled", 0), p.attrs().Bool("unique", false)};
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();  // the sum of all weights
+  if (sampler.range > kMost) return InvalidArgument(sampler.range, " classes");
+  const int64_t true_classes = p.input_shape(0).num_elements();
+  const std::shared_ptr<RandomSequence> sequence = RandomSequence::Of(p.attrs());
+  return MakeKernel([=, seen = sequence->Kept<SeenClasses>()](RunContext& r) -> absl::Status {
+    MutexLock lock(&seen->mutex);
+    if (sampler.range + seen->total() > kMost - true_classes) {
+      return InvalidArgument(seen->total(), " classes were seen: too many");
+    }
+    ClassSampler now = sampler;
+    now.seen = seen.get();
+    TENON_RETURN_IF_ERROR(Sample(now, true_classes, *sequence, r));
     const int64_t* const classes = r.input<int64_t>(0);
-    for (int64_t i = 0; i < true_classes; ++i) {
-      if (classes[i] >= 0 && classes[i] < sampler.range) continue;
-      return InvalidArgument("true class ", classes[i], " is not in [0, ", sampler.range, ")");
-    }
-    constexpr uint64_t kReserved = 2048;  // for each class
-    PhiloxStream random(sequence->Take(kReserved * static_cast<uint64_t>(sampler.count)));
-    int64_t* const sampled = r.output<int64_t>(0);
-    int64_t tries = sampler.count;
-    if (sampler.distribution == CandidateDistribution::kAll) {
-      for (int64_t i = 0; i < sampler.count; ++i) sampled[i] = i;
-    } else {
-      TENON_ASSIGN_OR_RETURN(tries, sampler.Fill(random, sampled));
-    }
-    const auto expected = [&](int64_t value) { return sampler.Expected(value, tries); };
-    std::transform(classes, classes + true_classes, r.output<float>(1), expected);
-    std::transform(sampled, sampled + sampler.count, r.output<float>(2), expected);
+    for (int64_t i = 0; i < true_classes; ++i) seen->Add(classes[i]);
     return absl::OkStatus();
   });
 }

@@ -35,6 +35,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> SampleCandidates(PrepareContext& p) {
   return SampleCandidates(p, kDistribution);
 }
 
+// Draws classes in proportion to one more than how often each was a true class in earlier calls of
+// the node. Input, attributes, outputs and errors as above.
+absl::StatusOr<std::unique_ptr<Kernel>> SampleLearned(PrepareContext& p);
+
 // Inputs: true classes [batch, num_true] and sampled classes [n], int64. Outputs, one element for
 // each true class that was sampled: its row, int32; its (last) position among the sampled classes,
 // int64; the lowest float, which added to the class's logit removes it.

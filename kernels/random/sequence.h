@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "env/mutex.h"
 #include "env/status.h"
 #include "graph/attr_reader.h"
 #include "graph/object.h"
@@ -48,12 +49,22 @@ class RandomSequence final : public Object {
     return generator;
   }
 
+  // What the node's kernels keep beside it.
+  template <typename T>
+  std::shared_ptr<T> Kept() {
+    MutexLock lock(&mutex_);
+    if (kept_ == nullptr) kept_ = std::make_shared<T>();
+    return ObjectAs<T>(kept_);
+  }
+
   // The same sequence from its start.
   RandomSequence Restarted() const { return RandomSequence(start_); }
 
  private:
   const Philox start_;
   std::atomic<uint64_t> used_ = 0;
+  Mutex mutex_;
+  ObjectPtr kept_ ABSL_GUARDED_BY(mutex_);
 };
 
 // Reserved for each output, whatever the distribution.

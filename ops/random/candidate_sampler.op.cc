@@ -1,5 +1,6 @@
 // UniformCandidateSampler, LogUniformCandidateSampler, FixedUnigramCandidateSampler,
-// AllCandidateSampler, ComputeAccidentalHits: samples of classes for losses over many classes.
+// LearnedUnigramCandidateSampler, AllCandidateSampler, ComputeAccidentalHits: samples of classes
+// for losses over many classes.
 #include <limits>
 
 #include "kernels/random/candidates.h"
@@ -76,6 +77,12 @@ const OpRegistration fixed_unigram_candidates(Candidates(
     "distortion: float = 1; num_reserved_ids: int = 0; num_shards: int = 1; shard: int = 0; "
     "unigrams: list(float) = []; seed: int = 0; seed2: int = 0",
     SampleCandidates<CandidateDistribution::kWeighted>));
+
+const OpRegistration learned_unigram_candidates(Candidates("LearnedUnigramCandidateSampler",
+                                                           kRangeAttrs, SampleLearned));
+// The same, without a lock.
+const OpRegistration unlocked_unigram_candidates(Candidates("ThreadUnsafeUnigramCandidateSampler",
+                                                            kRangeAttrs, SampleLearned));
 
 const OpRegistration accidental_hits({
     .name = "ComputeAccidentalHits",

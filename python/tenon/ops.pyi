@@ -1575,6 +1575,16 @@ def LeakyReluGrad(gradients: _Value, features: _Value, *, alpha: float = 0.2, T:
     float16.
     """
 
+class _LearnedUnigramCandidateSamplerOutputs(_NamedTuple):
+    sampled_candidates: _Tensor
+    true_expected_count: _Tensor
+    sampled_expected_count: _Tensor
+
+def LearnedUnigramCandidateSampler(true_classes: _Value, *, num_true: int, num_sampled: int, unique: bool,
+        range_max: int, seed: int = 0, seed2: int = 0) -> _LearnedUnigramCandidateSamplerOutputs:
+    """true_classes: int64 -> sampled_candidates: int64, true_expected_count: float32, sampled_expected_count: float32.
+    """
+
 def LeftShift(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
     """x: T, y: T -> z: T. T: int8 int16 int32 int64 uint8 uint16 uint32 uint64."""
 
@@ -4125,6 +4135,18 @@ def SquaredDifference(x: _Value, y: _Value, *, T: _DType = ...) -> _Tensor:
 def Squeeze(input: _Value, *, T: _DType = ..., squeeze_dims: _Sequence[int] = ...) -> _Tensor:
     """input: T -> output: T."""
 
+def StackCloseV2(handle: _Value) -> None:
+    """handle: resource -> nothing."""
+
+def StackPopV2(handle: _Value, *, elem_type: _DType) -> _Tensor:
+    """handle: resource -> elem: elem_type."""
+
+def StackPushV2(handle: _Value, elem: _Value, *, T: _DType = ..., swap_memory: bool = False) -> _Tensor:
+    """handle: resource, elem: T -> output: T."""
+
+def StackV2(max_size: _Value, *, elem_type: _DType, stack_name: str | bytes = "") -> _Tensor:
+    """max_size: int32 -> handle: resource."""
+
 def Stage(values: _Sequence[_Value], *, capacity: int = 0, memory_limit: int = 0, container: str | bytes = "",
         shared_name: str | bytes = "") -> None:
     """values: dtypes -> nothing."""
@@ -4435,6 +4457,61 @@ def TanhGrad(y: _Value, dy: _Value, *, T: _DType = ...) -> _Tensor:
     float64 float16.
     """
 
+def TensorArrayCloseV3(handle: _Value) -> None:
+    """handle: resource -> nothing."""
+
+class _TensorArrayConcatV3Outputs(_NamedTuple):
+    value: _Tensor
+    lengths: _Tensor
+
+def TensorArrayConcatV3(handle: _Value, flow_in: _Value, *, dtype: _DType,
+        element_shape_except0: _Shape = ...) -> _TensorArrayConcatV3Outputs:
+    """handle: resource, flow_in: float32 -> value: dtype, lengths: int64."""
+
+def TensorArrayGatherV3(handle: _Value, indices: _Value, flow_in: _Value, *, dtype: _DType,
+        element_shape: _Shape = ...) -> _Tensor:
+    """handle: resource, indices: int32, flow_in: float32 -> value: dtype."""
+
+class _TensorArrayGradV3Outputs(_NamedTuple):
+    grad_handle: _Tensor
+    flow_out: _Tensor
+
+def TensorArrayGradV3(handle: _Value, flow_in: _Value, *, source: str | bytes) -> _TensorArrayGradV3Outputs:
+    """handle: resource, flow_in: float32 -> grad_handle: resource, flow_out: float32."""
+
+class _TensorArrayGradWithShapeOutputs(_NamedTuple):
+    grad_handle: _Tensor
+    flow_out: _Tensor
+
+def TensorArrayGradWithShape(handle: _Value, flow_in: _Value, shape_to_prepend: _Value, *,
+        source: str | bytes) -> _TensorArrayGradWithShapeOutputs:
+    """handle: resource, flow_in: float32, shape_to_prepend: int32 -> grad_handle: resource, flow_out: float32."""
+
+def TensorArrayReadV3(handle: _Value, index: _Value, flow_in: _Value, *, dtype: _DType) -> _Tensor:
+    """handle: resource, index: int32, flow_in: float32 -> value: dtype."""
+
+def TensorArrayScatterV3(handle: _Value, indices: _Value, value: _Value, flow_in: _Value, *,
+        T: _DType = ...) -> _Tensor:
+    """handle: resource, indices: int32, value: T, flow_in: float32 -> flow_out: float32."""
+
+def TensorArraySizeV3(handle: _Value, flow_in: _Value) -> _Tensor:
+    """handle: resource, flow_in: float32 -> size: int32."""
+
+def TensorArraySplitV3(handle: _Value, value: _Value, lengths: _Value, flow_in: _Value, *, T: _DType = ...) -> _Tensor:
+    """handle: resource, value: T, lengths: int64, flow_in: float32 -> flow_out: float32."""
+
+class _TensorArrayV3Outputs(_NamedTuple):
+    handle: _Tensor
+    flow: _Tensor
+
+def TensorArrayV3(size: _Value, *, dtype: _DType, element_shape: _Shape = ..., dynamic_size: bool = False,
+        clear_after_read: bool = True, identical_element_shapes: bool = False,
+        tensor_array_name: str | bytes = "") -> _TensorArrayV3Outputs:
+    """size: int32 -> handle: resource, flow: float32."""
+
+def TensorArrayWriteV3(handle: _Value, index: _Value, value: _Value, flow_in: _Value, *, T: _DType = ...) -> _Tensor:
+    """handle: resource, index: int32, value: T, flow_in: float32 -> flow_out: float32."""
+
 class _TensorListConcatOutputs(_NamedTuple):
     tensor: _Tensor
     lengths: _Tensor
@@ -4566,6 +4643,16 @@ def TensorStridedSliceUpdate(input: _Value, begin: _Value, end: _Value, strides:
         T: _DType = ..., Index: _DType = ..., begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0,
         new_axis_mask: int = 0, shrink_axis_mask: int = 0) -> _Tensor:
     """input: T, begin: Index, end: Index, strides: Index, value: T -> output: T. Index: int32 int64."""
+
+class _ThreadUnsafeUnigramCandidateSamplerOutputs(_NamedTuple):
+    sampled_candidates: _Tensor
+    true_expected_count: _Tensor
+    sampled_expected_count: _Tensor
+
+def ThreadUnsafeUnigramCandidateSampler(true_classes: _Value, *, num_true: int, num_sampled: int, unique: bool,
+        range_max: int, seed: int = 0, seed2: int = 0) -> _ThreadUnsafeUnigramCandidateSamplerOutputs:
+    """true_classes: int64 -> sampled_candidates: int64, true_expected_count: float32, sampled_expected_count: float32.
+    """
 
 def Tile(input: _Value, multiples: _Value, *, T: _DType = ..., Tmultiples: _DType = ...) -> _Tensor:
     """input: T, multiples: Tmultiples -> output: T. Tmultiples: int32 int64."""

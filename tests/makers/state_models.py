@@ -418,6 +418,27 @@ def random(out: pathlib.Path) -> None:
   stepping.note(target)
 
 
+class Candidates(tf.Module):
+  """A sampler of classes that learns how frequent each class is."""
+
+  @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.int64, "classes")])
+  def run(self, classes: tf.Tensor) -> dict[str, tf.Tensor]:
+    first = tf.raw_ops.LearnedUnigramCandidateSampler(
+        true_classes=classes, num_true=2, num_sampled=5, unique=True, range_max=8, seed=3, seed2=4)
+    second = tf.raw_ops.ThreadUnsafeUnigramCandidateSampler(
+        true_classes=classes, num_true=2, num_sampled=30, unique=False, range_max=8, seed=5, seed2=4)
+    return {f"{name}_{i}": t for name, values in (("unique", first), ("repeated", second))
+            for i, t in enumerate(values)}
+
+
+def candidates(out: pathlib.Path) -> None:
+  target = stepping.fresh(out / "candidates")
+  model = Candidates()
+  stepping.save(model, target, model.run)
+  stepping.write_steps(target, {"classes": np.array([[[1, 1], [3, 7]], [[3, 3], [3, 0]]])}, 7)
+  stepping.note(target)
+
+
 def tables(out: pathlib.Path) -> None:
   target = stepping.fresh(out / "tables")
   tf.saved_model.save(Tables(), str(target / "saved_model"))
@@ -611,7 +632,7 @@ def main() -> int:
   parser.add_argument("names", nargs="*", help="order, optimizers, …; default: all")
   args = parser.parse_args()
   for write in (order, optimizers, tf1_train, tf1_recurrent, recurrent, stateful, tables, tensor_tables,
-                shared_state, random):
+                shared_state, random, candidates):
     if not args.names or write.__name__ in args.names:
       write(args.out)
   return 0
