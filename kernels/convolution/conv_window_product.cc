@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/contraction/packed_weights.h"
@@ -11,7 +12,6 @@
 #include "kernels/convolution/conv.h"
 #include "kernels/convolution/window_spans.h"
 #include "kernels/interface/parallel.h"
-#include "env/round_up.h"
 #include "kernels/matmul/blocked_product_simd.h"
 #include "kernels/matmul/row_product_simd.h"
 

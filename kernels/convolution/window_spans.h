@@ -2,8 +2,10 @@
 #ifndef TENON_KERNELS_CONVOLUTION_WINDOW_SPANS_H_
 #define TENON_KERNELS_CONVOLUTION_WINDOW_SPANS_H_
 
+#include <algorithm>
 #include <cstdint>
 
+#include "env/round_up.h"
 #include "kernels/convolution/conv_geometry.h"
 #include "kernels/interface/tap_range.h"
 
@@ -21,9 +23,9 @@ struct WindowSpans {
         stride(g.attrs.strides[dim]),
         dilation(g.attrs.dilations[dim]),
         pad(g.pads_begin[dim]) {
-    while (inside_begin < out && !IsInside(inside_begin)) ++inside_begin;
-    inside_end = inside_begin;
-    while (inside_end < out && IsInside(inside_end)) ++inside_end;
+    inside_begin = std::clamp<int64_t>(CeilDiv(pad, stride), 0, out);
+    const int64_t room = in - 1 - Source(0, window - 1);  // that the last tap of output 0 may move
+    inside_end = room < 0 ? inside_begin : std::clamp(room / stride + 1, inside_begin, out);
   }
   int64_t Source(int64_t output, int64_t tap) const {
     return output * stride + tap * dilation - pad;
@@ -37,11 +39,6 @@ struct WindowSpans {
     for (int64_t i = 0; i < inside_begin; ++i) fn(i, 1);
     if (inside_end > inside_begin) fn(inside_begin, inside_end - inside_begin);
     for (int64_t i = inside_end; i < out; ++i) fn(i, 1);
-  }
-
- private:
-  bool IsInside(int64_t output) const {
-    return Source(output, 0) >= 0 && Source(output, window - 1) < in;
   }
 };
 

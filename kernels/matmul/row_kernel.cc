@@ -4,13 +4,13 @@
 #include <utility>
 
 #include "env/cpu.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/contraction/packed_weights.h"
 #include "kernels/contraction/register_chain.h"
 #include "kernels/contraction/tile_chain.h"
 #include "kernels/interface/parallel.h"
-#include "env/round_up.h"
 #include "kernels/matmul/blocked_product_simd.h"
 #include "kernels/matmul/panel_kernel.h"
 #include "kernels/matmul/panel_layout.h"

@@ -106,6 +106,7 @@ int FuzzOpCall(const uint8_t* data, size_t size) {
   }
   const auto check = [&](const absl::StatusOr<std::vector<Tensor>>& got) {
     if (want.ok() != got.ok()) {
+      if (op.row.stateful) return;  // a staging area that the first call has filled, for example
       if (absl::IsResourceExhausted(want.status()) || absl::IsResourceExhausted(got.status())) {
         return;
       }

@@ -129,6 +129,14 @@ TEST(Eager, AValueThatOnlyTheShapeFunctionReads) {
   }
 }
 
+TEST(Eager, AScalarShapeIsReadInEachCall) {
+  auto eager = Make(true);
+  const Tensor x = Floats({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_TRUE(eager->Execute("Reshape", {x, Tensor::Scalar<int32_t>(6)}).ok());
+  EXPECT_EQ(eager->Execute("Reshape", {x, Tensor::Scalar<int32_t>(5)}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST(Eager, ACacheOfNothingAndOneThatOverflows) {
   for (int64_t entries : {0, 3}) {
     SessionOptions options;
