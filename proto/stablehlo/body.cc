@@ -391,6 +391,9 @@ absl::StatusOr<std::vector<Value>> Body::Lower(const Block& block, absl::Span<co
     const absl::string_view outer = std::exchange(op_, op.name);
     absl::Status status = LowerOp(*this, op);
     op_ = outer;
+    for (size_t i = 0; status.ok() && i < op.results.size(); ++i) {
+      if (!values_.contains(op.results[i])) status = InvalidArgument("has no result ", i);
+    }
     if (!status.ok()) return Annotate(status, absl::StrCat("StableHLO's '", op.name, "'"));
   }
   return InvalidArgument("a block of the module returns nothing");

@@ -268,7 +268,9 @@ class Reader {
     op.name = vhlo ? WithoutVersion(named.name) : named.name;
     absl::Status status = ReadParts(in, op, parts, vhlo ? named.name : absl::string_view());
     if (!status.ok()) return Annotate(status, op.name);
+    const size_t first_result = next_ - op.results.size();
     if ((parts & kHasRegions) != 0) TENON_RETURN_IF_ERROR(ReadRegions(in, op, depth));
+    for (size_t i = 0; i < op.results.size(); ++i) scopes_.back()[first_result + i] = op.results[i];
     if (op.dialect == "builtin" && op.name == "module") {
       if (depth > 0) return Unimplemented("modules within the module");
       found_module_ = true;
@@ -309,8 +311,8 @@ class Reader {
     if (version_ >= kUseLists && (parts & kHasUseLists) != 0) {
       TENON_RETURN_IF_ERROR(SkipUseLists(in, op.results.size()));
     }
-    // Regions of the op see its results as undefined, but their numbers come first.
-    for (ValueId value : op.results) TENON_RETURN_IF_ERROR(Number(value));
+    // The numbers of the results come before those of the op's regions, which can't read them.
+    for (size_t i = 0; i < op.results.size(); ++i) TENON_RETURN_IF_ERROR(Number(kUndefined));
     return absl::OkStatus();
   }
 

@@ -47,15 +47,17 @@ std::string Section(int id, const std::string& bytes) {
   return std::string(1, static_cast<char>(id)) + Number(bytes.size()) + bytes;
 }
 
-constexpr char kAttributes = 1, kResults = 2, kRegions = 16, kProperties = 64;
+constexpr char kAttributes = 1, kResults = 2, kOperands = 4, kRegions = 16, kProperties = 64;
 // Op names, by their number; the first is of the builtin dialect, the others of VHLO.
 enum OpName { kModule, kFunc, kWhile, kCall, kReturn };
 
 std::string OpHead(OpName name, int parts) {
   return Number(name) + std::string(1, static_cast<char>(parts)) + Number(0);
 }
-// One region of one block, with so many ops, which follow.
-std::string Region(uint64_t ops) { return WithFlag(1) + Number(1) + Number(0) + WithFlag(ops); }
+// One region of one block, with so many ops, which follow, and values of its own.
+std::string Region(uint64_t ops, uint64_t values = 0) {
+  return WithFlag(1) + Number(1) + Number(values) + WithFlag(ops);
+}
 
 struct Bytecode {
   std::vector<std::string> strings = {"builtin",  "vhlo",    "module",   "func_v1",
@@ -116,6 +118,24 @@ TEST(StableHloNesting, Regions) {
     ExpectTooDeep(Read(Regions(65)), "regions are nested too deeply");
     ExpectTooDeep(Read(Regions(kFar)), "regions are nested too deeply");
   });
+}
+
+// A `while` whose region returns the result of the `while` itself; another op may read it after.
+TEST(StableHloNesting, ARegionDoesNotReadTheResultsOfItsOp) {
+  for (const bool inside : {false, true}) {
+    Bytecode code;
+    code.types.push_back(Number(4));
+    const std::string read = OpHead(kReturn, kOperands) + Number(1) + Number(0);
+    code.ops = OpHead(kModule, kRegions) + Region(inside ? 1 : 2, 1) +
+               OpHead(kWhile, kResults | kRegions) + Number(1) + Number(0) + Region(1) +
+               (inside ? read : OpHead(kReturn, 0) + read);
+    const absl::Status status = Read(code);
+    EXPECT_EQ(status.ok(), !inside) << status;
+    if (inside) {
+      EXPECT_THAT(std::string(status.message()),
+                  HasSubstr("reads a value 0 that is not defined before it"));
+    }
+  }
 }
 
 // Arrays of one array, whose innermost is empty.
