@@ -42,13 +42,16 @@ FftTables<T> MakeFftTables(int64_t points, bool real);
 // `padded` points. All are pairs of real and imaginary parts.
 template <typename T>
 struct FftChirp {
-  FftTables<T> padded;
+  int64_t padded = 0;
   std::vector<T> chirp;    // w
   std::vector<T> inverse;  // 1/w
   std::vector<T> kernel;   // the transform of 1/w, divided by the padded length
 };
+// FftChirp::padded: at least 2 n - 1, and of what is, that which takes least time.
+int64_t PaddedPoints(int64_t n);
+// Results are multiplied by `scale`.
 template <typename T>
-FftChirp<T> MakeFftChirp(int64_t n);
+FftChirp<T> MakeFftChirp(int64_t n, double scale = 1);
 
 // Buffers hold points x {real, imaginary} x `lanes` numbers: rows of one number of each line.
 template <typename T>
@@ -70,6 +73,9 @@ struct FftLines {
   // Multiplies n complex numbers of each line by factors; with `swap`, swaps real and imaginary
   // parts afterwards.
   void (*multiply)(const T* factors, size_t n, bool swap, T* x);
+  // The same for one line of pairs, from one place to another or the same: returns the number of
+  // those done, all but the last few.
+  size_t (*multiply_line)(const T* factors, size_t n, bool swap, const T* from, T* to);
   // The same with a factor for each number of each line, in rows like those of x. Factors without
   // an imaginary part are 1.
   void (*twist)(const T* factors, size_t n, T* x);

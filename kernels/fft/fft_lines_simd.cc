@@ -277,6 +277,19 @@ void Multiply(const T* factors, size_t n, bool swap, T* x) {
 }
 
 template <typename T>
+size_t MultiplyLine(const T* factors, size_t n, bool swap, const T* from, T* to) {
+  const Tag<T> d;
+  const size_t lanes = hn::Lanes(d);
+  size_t k = 0;
+  for (; k + lanes <= n; k += lanes) {
+    const Complexes<T> product = Times(LoadPairs(from + 2 * k), LoadPairs(factors + 2 * k));
+    hn::StoreInterleaved2(swap ? product.im : product.re, swap ? product.re : product.im, d,
+                          to + 2 * k);
+  }
+  return k;
+}
+
+template <typename T>
 void Twist(const T* factors, size_t n, T* x) {
   const Tag<T> d;
   const size_t end = 2 * hn::Lanes(d) * n;
@@ -393,6 +406,7 @@ FftLines<T> LinesHere() {
           &CombineLine<T, SplitNumber<T>>,
           &CombineLine<T, JoinNumber<T>>,
           &Multiply<T>,
+          &MultiplyLine<T>,
           &Twist<T>,
           &LoadLines<T>,
           &StoreLines<T>,

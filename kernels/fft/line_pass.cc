@@ -63,10 +63,12 @@ absl::StatusOr<LinePass<T>> LinePass<T>::Make(LineForm form, int64_t n, int axis
     return Unimplemented("the lines are too long for their number");
   }
   pass.tables_ = MakeFftTables<T>(points, pass.halved_);
-  if (pass.tables_.stages.empty() && points > 1) pass.chirp_ = MakeFftChirp<T>(points);
+  if (pass.tables_.stages.empty() && points > 1) {
+    pass.chirp_ = MakeFftChirp<T>(points);
+    pass.padded_ = MakeFftTables<T>(pass.chirp_.padded, /*real=*/false);
+  }
   pass.threads_ = threads;
-  const double length = static_cast<double>(
-      std::max<int64_t>(points, 2 * static_cast<int64_t>(pass.chirp_.padded.points)));
+  const auto length = static_cast<double>(std::max(points, 2 * pass.chirp_.padded));
   pass.grain_ = ParallelGrain(length * (std::log2(length + 1) * 0.6 + 6));
   return pass;
 }
@@ -148,14 +150,14 @@ void LinePass<T>::Group(int64_t first, const T* in, T* out, T* x, T* y) const {
 template <typename T>
 T* LinePass<T>::Transform(T* x, T* y) const {
   if (chirp_.chirp.empty()) return lines_.transform(tables_, x, y);
-  const size_t n = tables_.points, padded = chirp_.padded.points;
+  const size_t n = tables_.points, padded = padded_.points;
   lines_.multiply(chirp_.chirp.data(), n, /*swap=*/false, x);
   std::fill_n(x + 2 * n * lines_.lanes, 2 * (padded - n) * lines_.lanes, T(0));
-  T* result = lines_.transform(chirp_.padded, x, y);
+  T* result = lines_.transform(padded_, x, y);
   lines_.multiply(chirp_.kernel.data(), padded, /*swap=*/true, result);
   // The inverse, with real and imaginary parts swapped: a product of what is swapped with 1/w is
   // the swapped product with w.
-  result = lines_.transform(chirp_.padded, result, result == x ? y : x);
+  result = lines_.transform(padded_, result, result == x ? y : x);
   lines_.multiply(chirp_.inverse.data(), n, /*swap=*/true, result);
   return result;
 }

@@ -54,7 +54,7 @@ class LinePass {
   // Complex numbers in a buffer: a half-length transform of a real signal has one more in its
   // spectrum.
   int64_t Numbers() const {
-    return static_cast<int64_t>(std::max(tables_.points + 1, chirp_.padded.points));
+    return std::max(static_cast<int64_t>(tables_.points) + 1, chirp_.padded);
   }
   void Group(int64_t first, const T* in, T* out, T* x, T* y) const;
   // Transforms x; uses y. Returns the one of them that has the result.
@@ -69,6 +69,7 @@ class LinePass {
   bool halved_ = false;  // a real signal of even length is a complex one of half the length
   FftTables<T> tables_;
   FftChirp<T> chirp_;  // empty if the tables have stages
+  FftTables<T> padded_;
   FftLines<T> lines_ = {};
   hwy::AlignedFreeUniquePtr<T[]> twist_;  // the factors of each group of lines
   int64_t twist_groups_ = 1;              // which repeat

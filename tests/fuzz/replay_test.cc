@@ -6,8 +6,8 @@
 //   TENON_FUZZ_ROUNDS=100000 build/bin/fuzz_test --gtest_filter=*/op_call
 //   TENON_FUZZ_SEED=random TENON_FUZZ_SHARED_SECONDS=60 build/bin/fuzz_test
 //
-// An input that crashes, or runs for a minute of CPU time, is written to the file that the last line names; the
-// same seed gives it again.
+// An input that crashes, or runs for a minute of CPU time, is written to the file that the last
+// line names; the same seed gives it again.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/time.h>

@@ -137,6 +137,7 @@ std::vector<FftCase> Cases() {
   cases.push_back({{}, {34, 19}});
   // Few long lines.
   for (int64_t n : {360, 720, 1010, 2310, 9000, 65536}) cases.push_back({{n % 3 + 1}, {n}});
+  for (int64_t n : {514, 1009, 2018, 2993, 20011, 40009}) cases.push_back({{n % 3 + 1}, {n}});
   cases.push_back({{}, {3072}});
   cases.push_back({{17}, {8640}});
   // Neighboring lines of a whole vector.
