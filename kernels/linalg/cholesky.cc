@@ -38,18 +38,19 @@ Matrix<S> SymmetricGrad(Matrix<S> l, Matrix<S> grad) {
 absl::StatusOr<std::unique_ptr<Kernel>> Cholesky(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
   const DType dtype = p.input_dtype(0);
+  const int threads = p.services().threads;
   return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) {
       if (batch.size() == 0) return absl::OkStatus();
-      for (int64_t b = 0; b < batch.count; ++b) {
+      return ForMatrices(threads, batch.count, NsOfMatrix(batch, 1), [&](int64_t b) {
         Matrix<S> l = LoadMatrix<S>(dtype, run.input(0), batch, b);
         // For complex types, as in TensorFlow, this is 0.
         constexpr auto kNone = std::numeric_limits<S>::quiet_NaN();
         if (!FactorCholesky(l)) l.setConstant(kNone);
         ClearUpper(l);
         StoreMatrix(l, dtype, run.output(0), b);
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }
@@ -57,15 +58,16 @@ absl::StatusOr<std::unique_ptr<Kernel>> Cholesky(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> CholeskyGrad(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
   const DType dtype = p.input_dtype(0);
+  const int threads = p.services().threads;
   return DispatchType(TypeList<float, double>{}, MatrixDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) {
       if (batch.size() == 0) return absl::OkStatus();
-      for (int64_t b = 0; b < batch.count; ++b) {
+      return ForMatrices(threads, batch.count, NsOfMatrix(batch, 3), [&](int64_t b) {
         const Matrix<S> grad = SymmetricGrad(LoadMatrix<S>(dtype, run.input(0), batch, b),
                                              LoadMatrix<S>(dtype, run.input(1), batch, b));
         StoreMatrix(grad, dtype, run.output(0), b);
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }

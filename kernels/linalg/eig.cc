@@ -239,10 +239,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> Eig(PrepareContext& p) {
   if (out != expected) {
     return InvalidArgument("Tout must be ", Name(expected), ", but is ", Name(out));
   }
+  const int threads = p.services().threads;
   return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       if (in.size() == 0) return absl::OkStatus();
-      for (int64_t b = 0; b < in.count; ++b) {
+      const double ns = NsOfMatrix(in, 25);
+      return ForMatrices(threads, in.count, ns, [&](int64_t b) -> absl::Status {
         const Matrix<S> matrix = LoadMatrix<S>(dtype, run.input(0), in, b);
         std::optional<SchurForm<S>> schur;
         // As in TensorFlow, a single complex number may be anything.
@@ -255,8 +257,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Eig(PrepareContext& p) {
         const Eigenvalues eig = EigenvaluesFrom(*schur, vectors);
         StoreElements(eig.values.data(), in.rows, out, run.output(0), b * in.rows);
         if (vectors) StoreMatrix(eig.vectors, out, run.output(1), b);
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }

@@ -92,6 +92,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeastSquares(PrepareContext& p) {
   const double rounding = wide ? std::numeric_limits<double>::epsilon()
                                : static_cast<double>(std::numeric_limits<float>::epsilon());
   const size_t out_bytes = static_cast<size_t>(p.output_shape(0).num_elements()) * SizeOf(dtype);
+  const int threads = p.services().threads;
   return DispatchType(WideScalars{}, WideDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       if (batch.size() == 0 || rhs.size() == 0) {
@@ -100,7 +101,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeastSquares(PrepareContext& p) {
       }
       const double l2 = *run.input<double>(2);
       if (!(l2 >= 0)) return InvalidArgument("l2_regularizer is negative: ", l2);
-      for (int64_t i = 0; i < batch.count; ++i) {
+      const double ns = NsOfMatrix(batch, 4) + NsOfMatrix(rhs, 2);
+      return ForMatrices(threads, batch.count, ns, [&](int64_t i) -> absl::Status {
         const Matrix<S> a = LoadMatrix<S>(dtype, run.input(0), batch, i);
         const Matrix<S> b = LoadMatrix<S>(dtype, run.input(1), rhs, i);
         Matrix<S> x;
@@ -110,8 +112,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> LeastSquares(PrepareContext& p) {
           x = SolveOrthogonal(a, b, rounding * static_cast<double>(std::min(a.rows(), a.cols())));
         }
         StoreMatrix(x, dtype, run.output(0), i);
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }

@@ -59,15 +59,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixInverse(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
   const bool adjoint = p.attrs().Bool("adjoint", false);
   const DType dtype = p.input_dtype(0);
+  const int threads = p.services().threads;
   return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       if (batch.size() == 0) return absl::OkStatus();
-      for (int64_t b = 0; b < batch.count; ++b) {
+      const double ns = NsOfMatrix(batch, 2);
+      return ForMatrices(threads, batch.count, ns, [&](int64_t b) -> absl::Status {
         const LuFactors<S> lu = FactorLu(LoadLeft<S>(run, dtype, batch, b, adjoint));
         TENON_RETURN_IF_ERROR(CheckInvertible(lu));
         StoreMatrix(Inverse(lu), dtype, run.output(0), b);
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }
@@ -75,14 +77,16 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixInverse(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixDeterminant(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
   const DType dtype = p.input_dtype(0);
+  const int threads = p.services().threads;
   return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
-      for (int64_t b = 0; b < batch.count; ++b) {
+      const double ns = NsOfMatrix(batch, 1);
+      return ForMatrices(threads, batch.count, ns, [&](int64_t b) -> absl::Status {
         const auto d = LogDeterminantOf(LoadMatrix<S>(dtype, run.input(0), batch, b));
         const S value = d.sign * S(std::exp(d.log));
         StoreElements(&value, 1, dtype, run.output(0), b);
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }
@@ -90,15 +94,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixDeterminant(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> LogMatrixDeterminant(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
   const DType dtype = p.input_dtype(0);
+  const int threads = p.services().threads;
   return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
-      for (int64_t b = 0; b < batch.count; ++b) {
+      const double ns = NsOfMatrix(batch, 1);
+      return ForMatrices(threads, batch.count, ns, [&](int64_t b) -> absl::Status {
         const auto d = LogDeterminantOf(LoadMatrix<S>(dtype, run.input(0), batch, b));
         const S log = S(d.log);
         StoreElements(&d.sign, 1, dtype, run.output(0), b);
         StoreElements(&log, 1, dtype, run.output(1), b);
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }
@@ -107,16 +113,18 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixSolve(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0)), rhs = BatchOf(p.input_shape(1));
   const bool adjoint = p.attrs().Bool("adjoint", false);
   const DType dtype = p.input_dtype(0);
+  const int threads = p.services().threads;
   return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       if (batch.size() == 0 || rhs.size() == 0) return absl::OkStatus();
-      for (int64_t b = 0; b < batch.count; ++b) {
+      const double ns = NsOfMatrix(batch, 1) + NsOfMatrix(rhs, 2);
+      return ForMatrices(threads, batch.count, ns, [&](int64_t b) -> absl::Status {
         const LuFactors<S> lu = FactorLu(LoadLeft<S>(run, dtype, batch, b, adjoint));
         TENON_RETURN_IF_ERROR(CheckInvertible(lu));
         const Matrix<S> right = LoadMatrix<S>(dtype, run.input(1), rhs, b);
         StoreMatrix(Solve(lu, right), dtype, run.output(0), b);
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }
@@ -124,10 +132,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixSolve(PrepareContext& p) {
 absl::StatusOr<std::unique_ptr<Kernel>> Lu(PrepareContext& p) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
   const DType dtype = p.input_dtype(0), index = p.output_dtype(1);
+  const int threads = p.services().threads;
   return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       if (batch.size() == 0) return absl::OkStatus();
-      for (int64_t b = 0; b < batch.count; ++b) {
+      const double ns = NsOfMatrix(batch, 1);
+      return ForMatrices(threads, batch.count, ns, [&](int64_t b) -> absl::Status {
         const LuFactors<S> lu = FactorLu(LoadMatrix<S>(dtype, run.input(0), batch, b));
         TENON_RETURN_IF_ERROR(CheckInvertible(lu));
         StoreMatrix(lu.factors, dtype, run.output(0), b);
@@ -136,8 +146,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Lu(PrepareContext& p) {
           std::transform(lu.rows.begin(), lu.rows.end(), out,
                          [](int64_t row) { return static_cast<I>(row); });
         });
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }

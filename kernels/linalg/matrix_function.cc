@@ -98,13 +98,14 @@ Matrix<complex128> Logarithm(const Matrix<complex128>& m) {
 
 // Applies `function` to each matrix, computed in S.
 template <typename S>
-absl::StatusOr<std::unique_ptr<Kernel>> ForEachMatrix(PrepareContext& p,
-                                                      Matrix<S> (*function)(const Matrix<S>&)) {
+absl::StatusOr<std::unique_ptr<Kernel>> KernelOf(PrepareContext& p, double operations,
+                                                 Matrix<S> (*function)(const Matrix<S>&)) {
   const MatrixBatch batch = BatchOf(p.input_shape(0));
   const DType dtype = p.input_dtype(0);
+  const int threads = p.services().threads;
   return MakeKernel([=](RunContext& run) {
     if (batch.size() == 0) return absl::OkStatus();
-    for (int64_t b = 0; b < batch.count; ++b) {
+    return ForMatrices(threads, batch.count, NsOfMatrix(batch, operations), [&](int64_t b) {
       Matrix<S> m = LoadMatrix<S>(dtype, run.input(0), batch, b);
       // Eigen's iterations need not end for infinities and NaN.
       if (m.allFinite()) {
@@ -113,8 +114,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ForEachMatrix(PrepareContext& p,
         m.setConstant(S(std::numeric_limits<double>::quiet_NaN()));
       }
       StoreMatrix(m, dtype, run.output(0), b);
-    }
-    return absl::OkStatus();
+      return absl::OkStatus();
+    });
   });
 }
 
@@ -122,18 +123,18 @@ absl::StatusOr<std::unique_ptr<Kernel>> ForEachMatrix(PrepareContext& p,
 
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixSquareRoot(PrepareContext& p) {
   if (WideDType(p.input_dtype(0)) == DType::kDouble) {
-    return ForEachMatrix<double>(p, SquareRootOfReal);
+    return KernelOf<double>(p, 30, SquareRootOfReal);
   }
-  return ForEachMatrix<complex128>(p, ComplexSquareRoot);
+  return KernelOf<complex128>(p, 60, ComplexSquareRoot);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixLogarithm(PrepareContext& p) {
-  return ForEachMatrix<complex128>(p, Logarithm);
+  return KernelOf<complex128>(p, 200, Logarithm);
 }
 
 absl::StatusOr<std::unique_ptr<Kernel>> MatrixExponential(PrepareContext& p) {
   return DispatchType(WideScalars{}, WideDType(p.input_dtype(0)),
-                      [&]<typename S>() { return ForEachMatrix<S>(p, Exponential<S>); });
+                      [&]<typename S>() { return KernelOf<S>(p, 20, Exponential<S>); });
 }
 
 }  // namespace tenon

@@ -9,11 +9,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> Qr(PrepareContext& p) {
   const MatrixBatch in = BatchOf(p.input_shape(0)), q = BatchOf(p.output_shape(0)),
                     r = BatchOf(p.output_shape(1));
   const DType dtype = p.input_dtype(0);
+  const int threads = p.services().threads;
   return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) {
-      ColumnMatrix<S> columns(in.rows, in.cols), unitary(q.rows, q.cols);
-      Matrix<S> out(q.rows, q.cols), upper(r.rows, r.cols);
-      for (int64_t b = 0; b < in.count; ++b) {
+      return ForMatrices(threads, in.count, NsOfMatrix(in, 4), [&](int64_t b) {
+        ColumnMatrix<S> columns(in.rows, in.cols), unitary(q.rows, q.cols);
+        Matrix<S> out(q.rows, q.cols), upper(r.rows, r.cols);
         unitary.SetIdentity();
         if (in.size() > 0) {
           columns.LoadRows(LoadMatrix<S>(dtype, run.input(0), in, b).data());
@@ -25,8 +26,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Qr(PrepareContext& p) {
         }
         unitary.StoreRows(out.data());
         StoreMatrix(out, dtype, run.output(0), b);
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }

@@ -61,10 +61,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> SelfAdjointEig(PrepareContext& p) {
   const bool vectors = p.attrs().Bool("compute_v", true), joined = p.num_outputs() == 1;
   const bool lower = p.attrs().Bool("lower", true);
   const DType dtype = p.input_dtype(0);
+  const int threads = p.services().threads;
   return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       if (in.size() == 0) return absl::OkStatus();
-      for (int64_t b = 0; b < in.count; ++b) {
+      const double ns = NsOfMatrix(in, 9);
+      return ForMatrices(threads, in.count, ns, [&](int64_t b) -> absl::Status {
         Matrix<S> matrix = LoadMatrix<S>(dtype, run.input(0), in, b);
         for (int64_t i = 0; i < in.rows; ++i) {
           const int64_t begin = lower ? i + 1 : 0, end = lower ? in.rows : i;
@@ -79,12 +81,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> SelfAdjointEig(PrepareContext& p) {
           const int64_t at = b * (in.rows + 1) * in.rows;
           StoreElements(eig->values.data(), in.rows, dtype, run.output(0), at);
           StoreElements(eig->vectors.data(), in.size(), dtype, run.output(0), at + in.rows);
-          continue;
+          return absl::OkStatus();
         }
         StoreElements(eig->values.data(), in.rows, dtype, run.output(0), b * in.rows);
         if (vectors) StoreMatrix(eig->vectors, dtype, run.output(1), b);
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }

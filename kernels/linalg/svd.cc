@@ -120,10 +120,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> Svd(PrepareContext& p, SvdForm form) {
   const bool vectors = form.vectors, full = form.full;
   const int64_t u_cols = full ? in.rows : values, v_cols = full ? in.cols : values;
   const DType dtype = p.input_dtype(0);
+  const int threads = p.services().threads;
   return DispatchType(MatrixScalars{}, MatrixDType(dtype), [&]<typename S>() {
     using M = Matrix<S>;
     return MakeKernel([=](RunContext& run) {
-      for (int64_t b = 0; b < in.count; ++b) {
+      return ForMatrices(threads, in.count, NsOfMatrix(in, 20), [&](int64_t b) {
         M u = M::Identity(in.rows, u_cols), v = M::Identity(in.cols, v_cols);
         if (in.size() > 0) {
           const auto found =
@@ -134,11 +135,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> Svd(PrepareContext& p, SvdForm form) {
             v = found.v;
           }
         }
-        if (!vectors) continue;
-        StoreMatrix(u, dtype, run.output(1), b);
-        StoreMatrix(v, dtype, run.output(2), b);
-      }
-      return absl::OkStatus();
+        if (vectors) {
+          StoreMatrix(u, dtype, run.output(1), b);
+          StoreMatrix(v, dtype, run.output(2), b);
+        }
+        return absl::OkStatus();
+      });
     });
   });
 }

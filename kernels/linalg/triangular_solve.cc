@@ -14,6 +14,7 @@ struct System {
   Shape left_batch, right_batch, batch;
   DType dtype = DType::kInvalid;
   bool lower = true, adjoint = false;
+  int threads = 1;
 
   explicit System(PrepareContext& p)
       : left(BatchOf(p.input_shape(0))),
@@ -23,7 +24,8 @@ struct System {
         batch(BatchShape(p.output_shape(0))),
         dtype(p.input_dtype(0)),
         lower(p.attrs().Bool("lower", true)),
-        adjoint(p.attrs().Bool("adjoint", false)) {}
+        adjoint(p.attrs().Bool("adjoint", false)),
+        threads(p.services().threads) {}
 
   int64_t count() const { return left.size() == 0 || right.size() == 0 ? 0 : batch.num_elements(); }
   template <typename S>
@@ -73,7 +75,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> TriangularSolve(PrepareContext& p) {
   const System system(p);
   return DispatchType(MatrixScalars{}, MatrixDType(system.dtype), [&]<typename S>() {
     return MakeKernel([system](RunContext& run) {
-      for (int64_t b = 0; b < system.count(); ++b) {
+      const double ns = NsOfMatrix(system.right, 2);
+      return ForMatrices(system.threads, system.count(), ns, [&](int64_t b) {
         Matrix<S> m = system.Left<S>(run, b);
         if (system.adjoint) m = m.adjoint().eval();
         Matrix<S> x = system.Right<S>(run, b);
@@ -83,8 +86,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> TriangularSolve(PrepareContext& p) {
           SolveUpper(m, x);
         }
         StoreMatrix(x, system.dtype, run.output(0), b);
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }
@@ -93,15 +96,16 @@ absl::StatusOr<std::unique_ptr<Kernel>> BandedTriangularSolve(PrepareContext& p)
   const System system(p);
   return DispatchType(WideScalars{}, WideDType(system.dtype), [&]<typename S>() {
     return MakeKernel([system](RunContext& run) -> absl::Status {
-      for (int64_t b = 0; b < system.count(); ++b) {
+      const double ns = NsOfMatrix(system.right, 2);
+      return ForMatrices(system.threads, system.count(), ns, [&](int64_t b) -> absl::Status {
         const Matrix<S> bands = system.Left<S>(run, b);
         Matrix<S> x = system.Right<S>(run, b);
         if (!SolveBanded(Banded<S>{bands, system.lower, system.adjoint}, x)) {
           return InvalidArgument("the matrix is not invertible");
         }
         StoreMatrix(x, system.dtype, run.output(0), b);
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }

@@ -129,12 +129,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalSolve(PrepareContext& p) {
   const MatrixBatch rhs = BatchOf(p.input_shape(1));
   const bool pivoting = p.attrs().Bool("partial_pivoting", true);
   const bool perturbs = p.attrs().Bool("perturb_singular", false);
+  const int threads = p.services().threads;
   return DispatchType(TridiagonalTypes{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) {
       const int64_t n = rhs.rows;
       std::copy_n(run.input<T>(1), rhs.count * rhs.size(), run.output<T>(0));
       if (rhs.size() == 0) return absl::OkStatus();
-      for (int64_t b = 0; b < rhs.count; ++b) {
+      const double ns = static_cast<double>(n) * (10 + static_cast<double>(rhs.cols));
+      return ForMatrices(threads, rhs.count, ns, [&](int64_t b) {
         const T* d = run.input<T>(0) + b * 3 * n;
         T* x = run.output<T>(0) + b * rhs.size();
         if (perturbs) {
@@ -142,8 +144,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalSolve(PrepareContext& p) {
         } else if (!SolveOne(d, d + n, d + 2 * n, n, pivoting, rhs.cols, x)) {
           std::fill_n(x, rhs.size(), std::numeric_limits<T>::quiet_NaN());  // a zero pivot
         }
-      }
-      return absl::OkStatus();
+        return absl::OkStatus();
+      });
     });
   });
 }
