@@ -1,15 +1,18 @@
 #include "kernels/elementwise/range.h"
 
 #include <cmath>
+#include <limits>
 
 #include "env/status.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 
 namespace tenon {
 namespace {
 
 constexpr int64_t kLongest = int64_t{1} << 40;
+constexpr double kRangeElementNs = 0.3;
 
 template <typename T>
 absl::StatusOr<int64_t> RangeLength(T start, T limit, T delta) {
@@ -51,19 +54,22 @@ absl::StatusOr<int64_t> RangeLength(const Tensor& start, const Tensor& limit, co
 absl::StatusOr<std::unique_ptr<Kernel>> RangeKernel(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, RangeKernel, {0, 1, 2});
   const int64_t n = p.output_shape(0).dim(0);
+  const int threads = p.services().threads;
   return DispatchType(RealNumbers{}, p.output_dtype(0), [&]<typename T>() {
-    return MakeKernel([n](RunContext& run) {
+    return MakeKernel([n, threads](RunContext& run) {
       const T start = *run.input<T>(0);
       const T delta = *run.input<T>(2);
       T* out = run.output<T>(0);
-      for (int64_t i = 0; i < n; ++i) {
-        if constexpr (kIsInt<T>) {
-          out[i] = WrapAdd(start, WrapMul(static_cast<T>(i), delta));
-        } else {  // a sum of steps would add up their rounding errors
-          const T way = static_cast<T>(ToCompute(static_cast<T>(i)) * ToCompute(delta));
-          out[i] = static_cast<T>(ToCompute(start) + ToCompute(way));
+      ParallelFor(threads, n, ParallelGrain(kRangeElementNs), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          if constexpr (kIsInt<T>) {
+            out[i] = WrapAdd(start, WrapMul(static_cast<T>(i), delta));
+          } else {  // a sum of steps would add up their rounding errors
+            const T way = static_cast<T>(ToCompute(static_cast<T>(i)) * ToCompute(delta));
+            out[i] = static_cast<T>(ToCompute(start) + ToCompute(way));
+          }
         }
-      }
+      });
       return absl::OkStatus();
     });
   });
@@ -73,14 +79,25 @@ absl::StatusOr<std::unique_ptr<Kernel>> LinSpaceKernel(PrepareContext& p) {
   if (!p.output_shape(0).IsComplete()) return PrepareLate(p, LinSpaceKernel, {2});
   p.InputNotRead(2);
   const int64_t n = p.output_shape(0).dim(0);
+  const int threads = p.services().threads;
   return DispatchType(Floats{}, p.output_dtype(0), [&]<typename T>() {
-    return MakeKernel([n](RunContext& run) {
+    return MakeKernel([n, threads](RunContext& run) {
       using C = ComputeType<T>;
       const C start = ToCompute(*run.input<T>(0));
       const C stop = ToCompute(*run.input<T>(1));
       T* out = run.output<T>(0);
       const C step = n > 1 ? (stop - start) / static_cast<C>(n - 1) : C(0);
-      for (int64_t i = 0; i < n; ++i) out[i] = static_cast<T>(start + step * static_cast<C>(i));
+      ParallelFor(threads, n, ParallelGrain(kRangeElementNs), [&](int64_t begin, int64_t end) {
+        const auto fill = [&]<typename I>(I from, I to) {
+          for (I i = from; i < to; ++i) out[i] = static_cast<T>(start + step * static_cast<C>(i));
+        };
+        // Vectors convert integers of 32 bits only.
+        if (end <= std::numeric_limits<int32_t>::max()) {
+          fill(static_cast<int32_t>(begin), static_cast<int32_t>(end));
+        } else {
+          fill(begin, end);
+        }
+      });
       if (n > 1) {  // even if the step is infinite
         out[0] = static_cast<T>(start);
         out[n - 1] = static_cast<T>(stop);

@@ -110,28 +110,29 @@ struct NormReducer {
   }
 };
 
+// Of bytes, which are 0 or 1: loops over bool do not become vector code.
 template <typename T>
 struct AllReducer {
-  using Acc = bool;
-  static bool Init() { return true; }
-  static bool Map(bool v) { return v; }
-  static bool Combine(bool a, bool b) { return a && b; }
-  static bool Finish(bool a, int64_t) { return a; }
+  using Acc = uint8_t;
+  static Acc Init() { return 1; }
+  static Acc Map(uint8_t v) { return v; }
+  static Acc Combine(Acc a, Acc b) { return a & b; }
+  static bool Finish(Acc a, int64_t) { return a != 0; }
 };
 
 template <typename T>
 struct AnyReducer {
-  using Acc = bool;
-  static bool Init() { return false; }
-  static bool Map(bool v) { return v; }
-  static bool Combine(bool a, bool b) { return a || b; }
-  static bool Finish(bool a, int64_t) { return a; }
+  using Acc = uint8_t;
+  static Acc Init() { return 0; }
+  static Acc Map(uint8_t v) { return v; }
+  static Acc Combine(Acc a, Acc b) { return a | b; }
+  static bool Finish(Acc a, int64_t) { return a != 0; }
 };
 
 // Several partial results side by side: shorter dependency chains, and less rounding.
 template <typename R, typename T>
 typename R::Acc ReduceRow(const T* in, int64_t n) {
-  constexpr int64_t kLanes = 8;
+  constexpr int64_t kLanes = sizeof(typename R::Acc) == 1 ? 64 : 8;
   typename R::Acc lane[kLanes];
   std::fill_n(lane, kLanes, R::Init());
   int64_t i = 0;
@@ -145,15 +146,15 @@ typename R::Acc ReduceRow(const T* in, int64_t n) {
   return lane[0];
 }
 
-template <typename R, typename T>
-void RunReduction(const ReductionSpace& space, const T* in, typename R::Acc* acc, T* out) {
+template <typename R, typename In, typename T>
+void RunReduction(const ReductionSpace& space, const In* in, typename R::Acc* acc, T* out) {
   std::fill_n(acc, space.out_elements, R::Init());
   std::vector<int64_t> index(space.outer.size(), 0);
   typename R::Acc* a = acc;
   bool more = space.in_elements > 0;
   while (more) {
     if (space.inner_reduced) {
-      *a = R::Combine(*a, ReduceRow<R, T>(in, space.inner));
+      *a = R::Combine(*a, ReduceRow<R>(in, space.inner));
     } else {
       for (int64_t i = 0; i < space.inner; ++i) a[i] = R::Combine(a[i], R::Map(in[i]));
     }
@@ -181,9 +182,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> ReductionOver(PrepareContext& p,
   return DispatchType(Types{}, p.input_dtype(0), [&]<typename T>() {
     using R = Reducer<T>;
     p.RequestScratch(static_cast<size_t>(space.out_elements) * sizeof(typename R::Acc));
+    using In = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
     return MakeKernel([space](RunContext& run) {
-      RunReduction<R, T>(space, run.input<T>(0), static_cast<typename R::Acc*>(run.scratch()),
-                         run.output<T>(0));
+      RunReduction<R>(space, static_cast<const In*>(run.input(0)),
+                      static_cast<typename R::Acc*>(run.scratch()), run.output<T>(0));
       return absl::OkStatus();
     });
   });

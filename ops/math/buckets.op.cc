@@ -1,6 +1,7 @@
 // Bucketize, HistogramFixedWidth, LowerBound, UpperBound: positions of numbers among boundaries.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <type_traits>
 
 #include "kernels/interface/axis.h"
@@ -14,23 +15,137 @@ namespace {
 
 using BucketTypes = TypeList<int32_t, int64_t, float, double>;
 
+// ---- search ----
+
+double SearchNs(int64_t size) { return 1.0 * std::log2(static_cast<double>(size) + 2); }
+
+// Whether the place of `value` is after `middle`, in std::lower_bound or std::upper_bound.
+template <bool upper, typename N, typename T>
+bool IsAfter(N middle, T value) {
+  return upper ? !(value < middle) : middle < value;
+}
+
+// Where they find the value, by the same comparisons, but no jumps that depend on them.
+template <bool upper, typename N, typename T>
+int64_t PlaceOf(const N* sorted, int64_t size, T value) {
+  int64_t first = 0;
+  while (size > 0) {
+    const int64_t half = size / 2;
+    const bool after = IsAfter<upper>(sorted[first + half], value);
+    first = after ? first + half + 1 : first;
+    size = after ? size - half - 1 : half;
+  }
+  return first;
+}
+
+// Where numbers are not sorted, the comparisons count.
+template <typename N>
+bool IsSorted(const N* numbers, int64_t size) {
+  int sorted = 1;
+  for (int64_t i = 1; i < size; ++i) sorted &= numbers[i - 1] <= numbers[i];
+  return sorted != 0 && (size == 0 || numbers[0] == numbers[0]);
+}
+
+// The places of several values. Searches in sorted numbers run side by side.
+template <bool upper, typename N, typename T, typename I>
+void FindPlaces(const N* numbers, int64_t size, const T* values, int64_t count, I* places) {
+  constexpr int64_t kSearches = 8;
+  int64_t done = 0;
+  // Only if there are enough values to pay for it.
+  if (size > 0 && count >= std::max(kSearches, size / 16) && IsSorted(numbers, size)) {
+    for (; done + kSearches <= count; done += kSearches) {
+      const N* first[kSearches];
+      T value[kSearches];
+      std::fill_n(first, kSearches, numbers);
+      std::copy_n(values + done, kSearches, value);
+      for (int64_t left = size; left > 1; left -= left / 2) {
+        const int64_t half = left / 2;
+        for (int64_t l = 0; l < kSearches; ++l) {
+          first[l] += IsAfter<upper>(first[l][half - 1], value[l]) ? half : 0;
+        }
+      }
+      for (int64_t l = 0; l < kSearches; ++l) {
+        const int64_t place = first[l] - numbers + IsAfter<upper>(*first[l], value[l]);
+        places[done + l] = static_cast<I>(place);
+      }
+    }
+  }
+  for (; done < count; ++done) {
+    places[done] = static_cast<I>(PlaceOf<upper>(numbers, size, values[done]));
+  }
+}
+
+// The same for few numbers, by comparing with each of them.
+constexpr size_t kFewBoundaries = 16;
+template <typename T>
+void CountBoundaries(const std::vector<float>& boundaries, const T* x, int64_t n, int32_t* out) {
+  constexpr int64_t kBlock = 1024;  // stays in the first-level cache
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t end = std::min(begin + kBlock, n);
+    std::fill(out + begin, out + end, 0);
+    for (const float boundary : boundaries) {
+      for (int64_t i = begin; i < end; ++i) out[i] += !(x[i] < boundary);
+    }
+  }
+}
+
+// ---- ops ----
+
 absl::StatusOr<std::unique_ptr<Kernel>> Bucketize(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const std::vector<float> boundaries, p.attrs().Floats("boundaries"));
   if (!std::is_sorted(boundaries.begin(), boundaries.end())) {
     return InvalidArgument("boundaries must be sorted");
   }
   const int64_t n = p.input_shape(0).num_elements();
+  const int threads = p.services().threads;
+  const double ns = SearchNs(static_cast<int64_t>(boundaries.size()));
   return DispatchType(BucketTypes{}, p.input_dtype(0), [&]<typename T>() {
-    return MakeKernel([boundaries, n](RunContext& run) {
-      const T* x = run.input<T>(0);
-      int32_t* out = run.output<int32_t>(0);
-      for (int64_t i = 0; i < n; ++i) {
-        const auto it = std::upper_bound(boundaries.begin(), boundaries.end(), x[i]);
-        out[i] = static_cast<int32_t>(it - boundaries.begin());
-      }
+    return MakeKernel([=](RunContext& run) {
+      const T* const x = run.input<T>(0);
+      int32_t* const out = run.output<int32_t>(0);
+      ParallelFor(threads, n, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
+        if (boundaries.size() <= kFewBoundaries) {
+          CountBoundaries(boundaries, x + begin, end - begin, out + begin);
+        } else {
+          const auto size = static_cast<int64_t>(boundaries.size());
+          FindPlaces<true>(boundaries.data(), size, x + begin, end - begin, out + begin);
+        }
+      });
       return absl::OkStatus();
     });
   });
+}
+
+constexpr double kBinNs = 1.5;
+
+template <typename T>
+struct Bins {
+  T low, high;
+  int64_t count;
+};
+
+// Adds the values to the counts of their bins. False: one of them is NaN.
+template <typename T>
+bool CountInBins(const Bins<T>& bins, const T* x, int64_t n, int64_t* counts) {
+  const auto parts = static_cast<double>(bins.count), low = static_cast<double>(bins.low);
+  // The distance of both may be too large for a number.
+  const double width = static_cast<double>(bins.high) / parts - low / parts;
+  constexpr int64_t kBlock = 256;
+  int32_t bin[kBlock];
+  for (int64_t begin = 0; begin < n; begin += kBlock) {
+    const int64_t size = std::min(kBlock, n - begin);
+    int numbers = 1;
+    for (int64_t i = 0; i < size; ++i) {
+      const T value = x[begin + i];
+      numbers &= value == value;
+      const T inside = std::min(std::max(value, bins.low), bins.high);
+      const double place = std::min((static_cast<double>(inside) - low) / width, parts - 1);
+      bin[i] = static_cast<int32_t>(std::max(0.0, place));  // 0 for NaN
+    }
+    if (numbers == 0) return false;
+    for (int64_t i = 0; i < size; ++i) ++counts[bin[i]];
+  }
+  return true;
 }
 
 absl::Status HistogramShape(ShapeContext& c) {
@@ -54,22 +169,33 @@ absl::StatusOr<std::unique_ptr<Kernel>> Histogram(PrepareContext& p) {
   p.InputNotRead(2);
   const int64_t n = p.input_shape(0).num_elements(), bins = p.output_shape(0).dim(0);
   const DType count_type = p.output_dtype(0);
+  const int threads = p.services().threads;
   return DispatchType(BucketTypes{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       const T* x = run.input<T>(0);
       const T low = run.input<T>(1)[0], high = run.input<T>(1)[1];
       if (!(low < high)) return InvalidArgument("value_range must rise: ", low, ", ", high);
+      const Bins<T> binning{low, high, bins};
       std::vector<int64_t> counts(static_cast<size_t>(bins), 0);
-      const auto parts = static_cast<double>(bins);
-      // The distance of both may be too large for a number.
-      const double width = static_cast<double>(high) / parts - static_cast<double>(low) / parts;
-      if (bins == 1) counts[0] = n;  // NaN too, as in TensorFlow
-      for (int64_t i = 0; i < n && bins > 1; ++i) {
-        if (x[i] != x[i]) return InvalidArgument("values must not be NaN");
-        const T inside = std::min(std::max(x[i], low), high);
-        const double place = (static_cast<double>(inside) - static_cast<double>(low)) / width;
-        const double bin = std::min(place, parts - 1);
-        ++counts[static_cast<size_t>(std::max(bin, 0.0))];
+      if (bins == 1) {
+        counts[0] = n;  // NaN too, as in TensorFlow
+      } else {
+        const int ranges = ParallelRanges(threads, n, std::max(ParallelGrain(kBinNs), bins));
+        std::vector<std::vector<int64_t>> own(static_cast<size_t>(ranges));
+        std::vector<char> numbers(own.size());
+        ParallelForRanges(ranges, ranges, 1, [&](int, int64_t begin, int64_t end) {
+          for (int64_t r = begin; r < end; ++r) {
+            const auto at = static_cast<size_t>(r);
+            own[at].resize(static_cast<size_t>(bins));
+            const int64_t first = n * r / ranges, last = n * (r + 1) / ranges;
+            numbers[at] = CountInBins(binning, x + first, last - first, own[at].data());
+          }
+        });
+        for (size_t r = 0; r < own.size(); ++r) {
+          if (numbers[r] == 0) return InvalidArgument("values must not be NaN");
+          std::transform(own[r].begin(), own[r].end(), counts.begin(), counts.begin(),
+                         std::plus<int64_t>());
+        }
       }
       VisitTypes(TypeList<int32_t, int64_t>{}, count_type, [&]<typename I>() {
         std::transform(counts.begin(), counts.end(), run.output<I>(0),
@@ -95,20 +221,6 @@ absl::Status BoundShape(ShapeContext& c) {
 
 enum class Bound { kLower, kUpper };
 
-// std::lower_bound or std::upper_bound, with the same comparisons but no jumps that depend on them.
-template <bool upper, typename T>
-int64_t PlaceOf(const T* sorted, int64_t size, T value) {
-  int64_t first = 0;
-  while (size > 0) {
-    const int64_t half = size / 2;
-    const T middle = sorted[first + half];
-    const bool after = upper ? !(value < middle) : middle < value;
-    first = after ? first + half + 1 : first;
-    size = after ? size - half - 1 : half;
-  }
-  return first;
-}
-
 template <Bound bound>
 absl::StatusOr<std::unique_ptr<Kernel>> Search(PrepareContext& p) {
   const int64_t rows = p.input_shape(0).dim(0), size = p.input_shape(0).dim(1);
@@ -121,11 +233,13 @@ absl::StatusOr<std::unique_ptr<Kernel>> Search(PrepareContext& p) {
         const T* const sorted = run.input<T>(0);
         const T* const values = run.input<T>(1);
         I* const out = run.output<I>(0);
-        const double ns = 1.5 * std::log2(static_cast<double>(size) + 2);
-        ParallelFor(threads, rows * count, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
-          for (int64_t i = begin; i < end; ++i) {
-            out[i] = static_cast<I>(
-                PlaceOf<bound == Bound::kUpper>(sorted + i / count * size, size, values[i]));
+        const int64_t grain = ParallelGrain(SearchNs(size));
+        ParallelFor(threads, rows * count, grain, [&](int64_t begin, int64_t end) {
+          while (begin < end) {
+            const int64_t row = begin / count, in_row = std::min(end, (row + 1) * count) - begin;
+            FindPlaces<bound == Bound::kUpper>(sorted + row * size, size, values + begin, in_row,
+                                               out + begin);
+            begin += in_row;
           }
         });
       });

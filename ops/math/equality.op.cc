@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "kernels/elementwise/reference.h"
+#include "kernels/interface/parallel.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -80,22 +81,35 @@ T WholeTolerance(float tolerance) {
   return static_cast<T>(tolerance);
 }
 
+// Results are bytes: loops over bool do not become vector code.
+template <typename T>
+void AreNear(const T* a, const T* b, float tolerance, int64_t n, uint8_t* __restrict out) {
+  if constexpr (kIsInt<T>) {
+    const T most = WholeTolerance<T>(tolerance);
+    const bool possible = tolerance >= 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const T d = a[i] > b[i] ? WrapSub(a[i], b[i]) : WrapSub(b[i], a[i]);
+      out[i] = possible & (d <= most);
+    }
+  } else {
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] = std::abs(ToCompute(a[i]) - ToCompute(b[i])) <= tolerance;
+    }
+  }
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> ApproximateEqual(PrepareContext& p) {
   const float tolerance = p.attrs().Float("tolerance", 1e-5f);
   const int64_t n = p.input_shape(0).num_elements();
+  const int threads = p.services().threads;
   return DispatchType(Numbers{}, p.input_dtype(0), [&]<typename T>() {
-    return MakeKernel([tolerance, n](RunContext& run) {
-      const T* a = run.input<T>(0);
-      const T* b = run.input<T>(1);
-      bool* out = run.output<bool>(0);
-      for (int64_t i = 0; i < n; ++i) {
-        if constexpr (kIsInt<T>) {
-          const T d = a[i] > b[i] ? WrapSub(a[i], b[i]) : WrapSub(b[i], a[i]);
-          out[i] = tolerance >= 0 && d <= WholeTolerance<T>(tolerance);
-        } else {
-          out[i] = std::abs(ToCompute(a[i]) - ToCompute(b[i])) <= tolerance;
-        }
-      }
+    return MakeKernel([=](RunContext& run) {
+      const T* const a = run.input<T>(0);
+      const T* const b = run.input<T>(1);
+      auto* const out = static_cast<uint8_t*>(run.output(0));
+      ParallelFor(threads, n, ParallelGrain(0.3), [&](int64_t begin, int64_t end) {
+        AreNear(a + begin, b + begin, tolerance, end - begin, out + begin);
+      });
       return absl::OkStatus();
     });
   });

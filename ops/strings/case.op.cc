@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Length(PrepareContext& p) {
   if (unit != "BYTE" && unit != "UTF8_CHAR") return InvalidArgument("unit '", unit, "'");
   const bool bytes = unit == "BYTE";
   return MapStrings<int32_t>(p, [bytes](const std::string& in, int32_t& out) {
-    out = static_cast<int32_t>(bytes ? in.size() : CharacterStarts(in).size() - 1);
+    out = static_cast<int32_t>(bytes ? static_cast<int64_t>(in.size()) : CountCharacters(in));
     return absl::OkStatus();
   });
 }
