@@ -108,6 +108,31 @@ TEST(ManyElements, Maps) {
                          Tensor::Scalar<float>(0.25f)});
 }
 
+TEST(ManyElements, Images) {
+  const Tensor grads = Uniform({3, 90, 70, 5}, 1), image = Uniform({3, 41, 53, 5}, 2);
+  const Tensor small = Tensor::Vector<int32_t>({41, 53});
+  for (const bool centers : {false, true}) {
+    for (const char* op :
+         {"ResizeBilinearGrad", "ResizeBicubicGrad", "ResizeNearestNeighborGrad"}) {
+      Node node = MakeNode(op);
+      node.attrs["T"] = AttrValue(DType::kFloat);
+      node.attrs["half_pixel_centers"] = AttrValue(centers);
+      ExpectSameBits(node, {grads, node.op == "ResizeNearestNeighborGrad" ? small : image});
+    }
+  }
+  Tensor transforms = Uniform({3, 8}, 3, -0.001f, 0.001f);
+  for (int64_t b = 0; b < 3; ++b) {
+    transforms.data<float>()[8 * b] = transforms.data<float>()[8 * b + 4] = 0.9f;
+  }
+  for (const char* interpolation : {"NEAREST", "BILINEAR"}) {
+    Node node = MakeNode("ImageProjectiveTransformV3");
+    node.attrs["dtype"] = AttrValue(DType::kFloat);
+    node.attrs["interpolation"] = AttrValue(std::string(interpolation));
+    node.attrs["fill_mode"] = AttrValue(std::string("REFLECT"));
+    ExpectSameBits(node, {grads, transforms, small, Tensor::Scalar<float>(0)});
+  }
+}
+
 TEST(ManyElements, TheFirstStringWithAnErrorIsNamed) {
   Tensor words = *Tensor::Allocate(DType::kString, Shape({5000}));
   for (int64_t i = 0; i < 5000; ++i) {

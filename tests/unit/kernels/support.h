@@ -27,7 +27,7 @@ inline constexpr float kInf = std::numeric_limits<float>::infinity();
 inline Node MakeNode(const std::string& op) {
   Node node;
   node.id = 0;
-  node.name = std::string(1, 'n');  // GCC 12 warns of the literal
+  node.name.push_back('n');
   node.op = op;
   return node;
 }
