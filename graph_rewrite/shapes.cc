@@ -72,6 +72,14 @@ const TensorSpec& ShapeInfo::Spec(Endpoint e) {
                                                         : UnknownSpec();
 }
 
+void ShapeInfo::Forget(NodeId id) {
+  const auto at = static_cast<size_t>(id);
+  if (at < known_.size()) known_[at] = Known();
+  for (Set& set : sets_) {
+    if (at < set.nodes.size()) set.nodes[at] = Probed();
+  }
+}
+
 // Sets dimensions of a node's result that are known of the shape that it is given: one of a tensor,
 // or one stacked from scalars, of which some are constant, as in [batch, tokens, 8, 64].
 void ShapeInfo::SetGivenDims(const Node& n, Shape& out) {

@@ -52,6 +52,9 @@ class ShapeInfo {
   // Whether `a` broadcasts to the shape of `b`.
   bool BroadcastsTo(Endpoint a, Endpoint b);
 
+  // A rule has changed what a node gives, though perhaps not the node itself: only its inputs.
+  void Forget(NodeId id);
+
   // A rule has put nodes of known shape in the place of one whose shape was unknown: from now on,
   // every sweep begins with Refresh, which infers all shapes again.
   void ExpectMore() { expects_more_ = true; }

@@ -287,6 +287,7 @@ class LayoutRegions {
     for (const NodeId id : unread) {
       if (context_.rw.Has(id)) context_.RemoveIfDead(id);
     }
+    for (const NodeId id : region.nodes) context_.shapes.Forget(id);
     return absl::OkStatus();
   }
 
