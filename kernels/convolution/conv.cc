@@ -7,6 +7,7 @@
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/convolution/conv_bfloat16.h"
+#include "kernels/convolution/conv_depthwise.h"
 #include "kernels/convolution/conv_few_outputs.h"
 #include "kernels/convolution/conv_gather.h"
 #include "kernels/convolution/conv_lines.h"
@@ -221,9 +222,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
   }
 
   for (const auto& own :
-       {ConvFewOutputsKernel, ConvPixelVectorsKernel, ConvRowsKernel, ConvSmallGroupsKernel,
-        ConvLinesKernel, ConvWinogradKernel, ConvWindowProductKernel, ConvProductKernel,
-        ConvGatherKernel, ConvTapsKernel, ConvPointwiseKernel, ConvPaddedKernel,
+       {ConvPixelVectorsKernel, ConvFewOutputsKernel, ConvRowsKernel, ConvSmallGroupsKernel,
+        ConvDepthwiseKernel, ConvLinesKernel, ConvWinogradKernel, ConvWindowProductKernel,
+        ConvProductKernel, ConvGatherKernel, ConvTapsKernel, ConvPointwiseKernel, ConvPaddedKernel,
         ConvBfloat16SwishKernel}) {
     auto kernel = own(p, g, fused);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;

@@ -28,8 +28,24 @@ constexpr int64_t kMostSumTerms = 256;
 // image that they need.
 constexpr int64_t kTaskFloats = 4096;
 
+// With more channels, their numbers are not copied apart.
+constexpr int64_t kMostPlanes = 4;
+
 // Vectors until a pixel begins where a vector does.
 int64_t PeriodOf(int64_t channels, int64_t lanes) { return channels / std::gcd(channels, lanes); }
+
+// Floats from a period's first pixel to its last.
+int64_t PeriodReach(const ConvGeometry& g, int64_t pixel_floats) {
+  const auto lanes = static_cast<int64_t>(FindPixelVectorLoops().lanes);
+  const int64_t pixels = PeriodOf(g.out_channels, lanes) * lanes / g.out_channels;
+  return (pixels - 1) * g.attrs.strides[1] * pixel_floats;
+}
+
+// Whether the pixels of a period lie too far apart for a vector if channels are adjacent.
+bool CopiesChannelsApart(const ConvGeometry& g) {
+  return g.in_channels <= kMostPlanes &&
+         PeriodReach(g, g.in_channels) >= static_cast<int64_t>(FindPixelVectorLoops().lanes);
+}
 
 class PixelVectorsKernel final : public Kernel {
  public:
@@ -40,6 +56,7 @@ class PixelVectorsKernel final : public Kernel {
         images_(g.batch),
         channels_(g.in_channels),
         outputs_(g.out_channels),
+        pixel_floats_(CopiesChannelsApart(g) ? 1 : channels_),
         loops_(FindPixelVectorLoops()),
         period_(PeriodOf(outputs_, static_cast<int64_t>(loops_.lanes))),
         filter_(std::move(filter)),
@@ -50,37 +67,43 @@ class PixelVectorsKernel final : public Kernel {
         task_lines_(std::clamp<int64_t>(kTaskFloats / (width_.out * outputs_), 1, height_.out)),
         flops_(g.flops()) {
     const auto lanes = static_cast<int64_t>(loops_.lanes);
-    const int64_t step = width_.stride * channels_;
+    const int64_t step = width_.stride * pixel_floats_;
     for (int64_t i = 0; i < period_ * lanes; ++i) {
       pixels_.push_back(static_cast<int32_t>(i / outputs_ * step));
-    }
-    term_lanes_.reserve(static_cast<size_t>(width_.window * channels_));
-    int64_t begin = 0;
-    for (int64_t t = 0; t < width_.window; ++t) {
-      for (int64_t c = 0; c < channels_; ++c) {
-        const int64_t offset = t * width_.dilation * channels_ + c;
-        if (groups_.empty() || pixels_.back() + offset - begin >= lanes) {
-          begin = offset;
-          groups_.push_back({.offset = static_cast<size_t>(begin),
-                             .lanes = term_lanes_.data() + term_lanes_.size()});
-        }
-        term_lanes_.push_back(static_cast<int32_t>(offset - begin));
-        ++groups_.back().terms;
-      }
-    }
-    const auto* const plain = static_cast<const float*>(filter_->data());
-    const int64_t terms = height_.window * width_.window * channels_;
-    for (int64_t t = 0; t < terms; ++t) {
-      for (int64_t i = 0; i < period_ * lanes; ++i) {
-        expanded_.push_back(plain[t * outputs_ + i % outputs_]);
-      }
     }
     // Whole periods, and a vector beyond what they need.
     const int64_t period_pixels = period_ * lanes / outputs_;
     const int64_t pixels = CeilDiv(width_.out, period_pixels) * period_pixels;
-    line_floats_ = RoundUp(
-        static_cast<size_t>(pixels * step + width_.window * width_.dilation * channels_ + lanes),
-        static_cast<size_t>(kMostLanes));
+    plane_floats_ =
+        RoundUp(static_cast<size_t>(pixels * step +
+                                    width_.window * width_.dilation * pixel_floats_ + lanes),
+                static_cast<size_t>(kMostLanes));
+    std::vector<int64_t> rows;  // of the filter, for each term
+    term_lanes_.reserve(static_cast<size_t>(width_.window * channels_));
+    int64_t begin = 0;
+    for (int64_t plane = 0; plane < planes(); ++plane) {
+      for (int64_t t = 0; t < width_.window; ++t) {
+        for (int64_t c = 0; c < pixel_floats_; ++c) {
+          const int64_t offset =
+              plane * static_cast<int64_t>(plane_floats_) + t * width_.dilation * pixel_floats_ + c;
+          if (groups_.empty() || pixels_.back() + offset - begin >= lanes) {
+            begin = offset;
+            groups_.push_back({.offset = static_cast<size_t>(begin),
+                               .lanes = term_lanes_.data() + term_lanes_.size()});
+          }
+          term_lanes_.push_back(static_cast<int32_t>(offset - begin));
+          ++groups_.back().terms;
+          rows.push_back(t * channels_ + plane + c);
+        }
+      }
+    }
+    const auto* const plain = static_cast<const float*>(filter_->data());
+    for (int64_t y = 0; y < height_.window; ++y) {
+      for (const int64_t row : rows) {
+        const float* const outputs = plain + (y * width_.window * channels_ + row) * outputs_;
+        for (int64_t i = 0; i < period_ * lanes; ++i) expanded_.push_back(outputs[i % outputs_]);
+      }
+    }
     p.RequestScratch(static_cast<size_t>(threads_) * own_floats() * sizeof(float));
   }
 
@@ -104,12 +127,15 @@ class PixelVectorsKernel final : public Kernel {
   size_t HeldBytes() const override { return expanded_.size() * sizeof(float); }
 
  private:
+  // Of each channel, or of all channels together.
+  int64_t planes() const { return channels_ / pixel_floats_; }
+  size_t line_floats() const { return static_cast<size_t>(planes()) * plane_floats_; }
   // Lines of the image that the lines of a task need.
   int64_t source_lines(int64_t lines) const {
     return (lines - 1) * height_.stride + (height_.window - 1) * height_.dilation + 1;
   }
   size_t own_floats() const {
-    return static_cast<size_t>(source_lines(task_lines_)) * line_floats_;
+    return static_cast<size_t>(source_lines(task_lines_)) * line_floats();
   }
 
   // The lines [first, last) of an image.
@@ -123,7 +149,7 @@ class PixelVectorsKernel final : public Kernel {
     p.num_groups = groups_.size();
     p.period = static_cast<size_t>(period_);
     p.period_step = pixels_.size() / static_cast<size_t>(outputs_) *
-                    static_cast<size_t>(width_.stride * channels_);
+                    static_cast<size_t>(width_.stride * pixel_floats_);
     p.pixels = pixels_.data();
     p.clamp_low = first_.clamp_low;
     p.clamp_high = first_.clamp_high;
@@ -140,7 +166,7 @@ class PixelVectorsKernel final : public Kernel {
       filters.clear();
       const TapRange taps = height_.Taps(line);
       for (int64_t tap = taps.first; tap < taps.last; ++tap) {
-        rows.push_back(own + static_cast<size_t>(height_.Source(line, tap) - top) * line_floats_);
+        rows.push_back(own + static_cast<size_t>(height_.Source(line, tap) - top) * line_floats());
         filters.push_back(expanded_.data() + static_cast<size_t>(tap) * row_weights);
       }
       p.rows = rows.data();
@@ -153,19 +179,29 @@ class PixelVectorsKernel final : public Kernel {
 
   // Lines of the image, from number `top` on, with the padding at both ends; none outside of it.
   void CopyLines(const float* image, int64_t top, int64_t lines, float* to) const {
-    const size_t before = std::min(static_cast<size_t>(width_.pad * channels_), line_floats_);
+    const size_t before = std::min(static_cast<size_t>(width_.pad * pixel_floats_), plane_floats_);
     const size_t floats =
-        std::min(static_cast<size_t>(width_.in * channels_), line_floats_ - before);
-    for (int64_t i = 0; i < lines; ++i, to += line_floats_) {
-      if (top + i < 0 || top + i >= height_.in) continue;
-      std::fill_n(to, before, 0.0f);
-      std::copy_n(image + (top + i) * width_.in * channels_, floats, to + before);
-      std::fill(to + before + floats, to + line_floats_, 0.0f);
+        std::min(static_cast<size_t>(width_.in * pixel_floats_), plane_floats_ - before);
+    for (int64_t i = 0; i < lines; ++i) {
+      const bool inside = top + i >= 0 && top + i < height_.in;
+      const float* const line = image + (top + i) * width_.in * channels_;
+      for (int64_t plane = 0; plane < planes(); ++plane, to += plane_floats_) {
+        if (!inside) continue;
+        std::fill_n(to, before, 0.0f);
+        if (planes() == 1) {
+          std::copy_n(line, floats, to + before);
+        } else {
+          const float* from = line + plane;
+          for (size_t x = 0; x < floats; ++x, from += channels_) to[before + x] = *from;
+        }
+        std::fill(to + before + floats, to + plane_floats_, 0.0f);
+      }
     }
   }
 
   const WindowSpans height_, width_;
   const int64_t images_, channels_, outputs_;
+  const int64_t pixel_floats_;  // adjacent channels of a copied line: all or one
   const PixelVectorLoops loops_;
   const int64_t period_;  // vectors
   const std::shared_ptr<const PackedWeights> filter_;
@@ -177,7 +213,7 @@ class PixelVectorsKernel final : public Kernel {
   std::vector<int32_t> pixels_, term_lanes_;  // what PixelVectors and PixelTerms point to
   std::vector<PixelTerms> groups_;
   std::vector<float> expanded_;  // the filter, each term's output channels over a period
-  size_t line_floats_ = 0;       // of a copied line of the image
+  size_t plane_floats_ = 0;      // of a copied line of the image
 };
 
 // One thread of Zen 4, the time of oneDNN's kernel over that of these loops: 28x28x1, 5x5, 6
@@ -186,12 +222,10 @@ class PixelVectorsKernel final : public Kernel {
 bool SuitsPixelVectors(const ConvGeometry& g) {
   constexpr int64_t kManyOutputs = 8, kFewTerms = 36;
   const auto lanes = static_cast<int64_t>(FindPixelVectorLoops().lanes);
-  const int64_t period = PeriodOf(g.out_channels, lanes);
   const int64_t terms = g.window_positions() * g.in_channels;
-  // From a period's first pixel to its last.
-  const int64_t reach = (period * lanes / g.out_channels - 1) * g.attrs.strides[1] * g.in_channels;
   return lanes <= kMostLanes && g.out_channels < lanes &&
-         period <= static_cast<int64_t>(kMostPeriodVectors) && reach < lanes &&
+         PeriodOf(g.out_channels, lanes) <= static_cast<int64_t>(kMostPeriodVectors) &&
+         PeriodReach(g, CopiesChannelsApart(g) ? 1 : g.in_channels) < lanes &&
          g.window_positions() > 1 &&
          terms <= (g.out_channels > kManyOutputs ? kFewTerms : kMostSumTerms);
 }
