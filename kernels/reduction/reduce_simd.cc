@@ -26,9 +26,18 @@ struct SumOf {
   }
   static HWY_INLINE float Start() { return 0; }
 };
+// `second` if that is NaN, or else `extreme`, which is hn::Max or hn::Min of something and
+// `second`.
+HWY_INLINE Vf NaNOrElse([[maybe_unused]] Vf second, Vf extreme) {
+#if HWY_ARCH_X86
+  return extreme;  // x86 takes the second operand if either is NaN
+#else
+  return KeepNaN(second, extreme);
+#endif
+}
 struct MaxOf {
-  static HWY_INLINE Vf Of(Vf a, Vf b) { return KeepNaN(a, KeepNaN(b, OfNumbers(a, b))); }
-  static HWY_INLINE Vf OfNumbers(Vf a, Vf b) { return hn::IfThenElse(hn::Lt(a, b), b, a); }
+  static HWY_INLINE Vf Of(Vf a, Vf b) { return KeepNaN(a, NaNOrElse(b, OfNumbers(a, b))); }
+  static HWY_INLINE Vf OfNumbers(Vf a, Vf b) { return hn::Max(a, b); }
   template <typename T>
   static HWY_INLINE T One(T a, T b) {
     return std::isnan(a) ? a : std::isnan(b) || a < b ? b : a;
@@ -36,8 +45,8 @@ struct MaxOf {
   static HWY_INLINE float Start() { return -std::numeric_limits<float>::infinity(); }
 };
 struct MinOf {
-  static HWY_INLINE Vf Of(Vf a, Vf b) { return KeepNaN(a, KeepNaN(b, OfNumbers(a, b))); }
-  static HWY_INLINE Vf OfNumbers(Vf a, Vf b) { return hn::IfThenElse(hn::Lt(b, a), b, a); }
+  static HWY_INLINE Vf Of(Vf a, Vf b) { return KeepNaN(a, NaNOrElse(b, OfNumbers(a, b))); }
+  static HWY_INLINE Vf OfNumbers(Vf a, Vf b) { return hn::Min(a, b); }
   template <typename T>
   static HWY_INLINE T One(T a, T b) {
     return std::isnan(a) ? a : std::isnan(b) || b < a ? b : a;
