@@ -1,15 +1,19 @@
 // Turns the Merges of one condition into an If. A branch consists of the nodes between the
 // condition's Switch nodes and the Merges' inputs; a constant in a branch waits for the branch's
 // pivot, an Identity of a Switch. TensorFlow generates Merge(result if false, result if true).
-// Effects in a branch that no result needs become a result: a constant that waits for them.
+// Effects in a branch that no result needs become a result: a constant that waits for them. What
+// runs once and is read in the same branch of a later If, as gradients do, becomes a result too.
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <utility>
 
 #include "env/containers.h"
 #include "env/status.h"
+#include "graph/object.h"
 #include "ops/op.h"
 #include "proto/import/functionalize.h"
+#include "proto/import/importer.h"
 
 namespace tenon {
 namespace {
@@ -33,6 +37,17 @@ struct Side {
     predicate = p;
     depth = std::max(depth, at);
   }
+};
+
+// What joins the branches of one condition.
+struct CondGroup {
+  Endpoint predicate;
+  std::vector<NodeId> merges;
+  std::vector<Endpoint> arguments;
+  std::vector<int> inputs[2];     // by value of the predicate, and by Merge: the branch's result
+  HashMap<NodeId, int> inside;    // nodes in branches, and in which
+  HashSet<NodeId> once;           // of `inside`: what runs once, and what needs such nodes
+  std::vector<Endpoint> exports;  // of `once`, read by branches of later groups
 };
 
 class CondFunctionalization {
@@ -73,34 +88,38 @@ class CondFunctionalization {
   }
 
  private:
-  // How many conditions each node waits for. What joins a condition's branches ends it.
+  // How many conditions each live node waits for. What joins a condition's branches ends it.
   void FindDepths() {
-    depths_.assign(static_cast<size_t>(draft_.end_id()), -1);
-    std::vector<NodeId> stack;
+    const size_t end = static_cast<size_t>(draft_.end_id());
+    depths_.assign(end, -1);
+    std::vector<bool> seen(end, false);
+    const std::vector<bool> live = draft_.Live();
+    std::vector<std::pair<NodeId, bool>> stack;
     for (NodeId root = 0; root < draft_.end_id(); ++root) {
-      stack.push_back(root);
+      if (live[static_cast<size_t>(root)]) stack.emplace_back(root, false);
       while (!stack.empty()) {
-        const Node& n = draft_.node(stack.back());
-        int& depth = depths_[static_cast<size_t>(n.id)];
-        if (depth >= 0) {
-          stack.pop_back();
-          continue;
-        }
-        const size_t before = stack.size();
+        const auto [id, inputs_done] = stack.back();
+        stack.pop_back();
+        const Node& n = draft_.node(id);
         int most = 0;
-        const auto see = [&](NodeId id) {
-          const int d = depths_[static_cast<size_t>(id)];
-          if (d < 0) stack.push_back(id);
-          most = std::max(most, d);
+        const auto see = [&](NodeId input) {
+          if (inputs_done) {
+            most = std::max(most, depths_[static_cast<size_t>(input)]);  // -1 on a cycle
+          } else if (!seen[static_cast<size_t>(input)]) {
+            stack.emplace_back(input, false);
+          }
         };
+        if (!inputs_done) {
+          if (seen[static_cast<size_t>(id)]) continue;
+          seen[static_cast<size_t>(id)] = true;
+          stack.emplace_back(id, true);
+        }
         for (const Endpoint& e : n.inputs) see(e.node);
         for (const NodeId c : n.control_inputs) see(c);
-        if (stack.size() > before) {
-          if (stack.size() > 4 * depths_.size() + 64) return;  // a cycle, which others report
-          continue;
-        }
-        depth = n.op == "Switch" ? most + 1 : n.op == "Merge" ? std::max(most - 1, 0) : most;
-        stack.pop_back();
+        if (!inputs_done) continue;
+        depths_[static_cast<size_t>(id)] = n.op == "Switch"  ? most + 1
+                                           : n.op == "Merge" ? std::max(most - 1, 0)
+                                                             : most;
       }
     }
   }
@@ -279,26 +298,31 @@ class CondFunctionalization {
     return status;
   }
 
-  absl::StatusOr<Draft> MakeBranch(const std::vector<NodeId>& group, int input,
-                                   const std::vector<Endpoint>& arguments, Endpoint condition) {
+  absl::StatusOr<Draft> MakeBranch(const CondGroup& group, int truth) {
     Draft body(static_cast<size_t>(draft_.end_id()) * 4 + 64);
     Extraction extraction(draft_, body);
-    for (size_t i = 0; i < arguments.size(); ++i) {
+    for (size_t i = 0; i < group.arguments.size(); ++i) {
+      const Endpoint from = group.arguments[i];
       TENON_ASSIGN_OR_RETURN(
           const Endpoint argument,
-          extraction.AddArgument(absl::StrCat("argument_", i), DTypeOf(draft_, arguments[i])));
-      extraction.Map(arguments[i], argument);
+          extraction.AddArgument(absl::StrCat("argument_", i), DTypeOf(draft_, from)));
+      extraction.Map(from, argument);
       for (NodeId id = 0; id < draft_.end_id(); ++id) {
         const Node& n = draft_.node(id);
-        if (n.op != "Switch" || n.inputs.empty() || n.inputs[0] != arguments[i]) continue;
+        if (n.op != "Switch" || n.inputs.empty() || n.inputs[0] != from) continue;
         extraction.Map({id, 0}, argument);
         extraction.Map({id, 1}, argument);
         extraction.Ignore(id);
       }
     }
-    for (NodeId merge : group) {
+    const auto add_output = [&](Endpoint e) {
+      body.outputs.push_back({absl::StrCat("r", body.outputs.size()), e});
+    };
+    for (size_t i = 0; i < group.merges.size(); ++i) {
+      const NodeId merge = group.merges[i];
+      const int input = group.inputs[truth][i];
       const Endpoint result = draft_.node(merge).inputs[static_cast<size_t>(input)];
-      const Side side = Explore(result, condition);
+      const Side side = Explore(result, group.predicate);
       for (NodeId id : side.order) {
         for (NodeId c : draft_.node(id).control_inputs) {
           if (!side.inside.contains(c)) extraction.Ignore(c);
@@ -306,63 +330,171 @@ class CondFunctionalization {
       }
       auto may_copy = [&](const Node& n) { return side.inside.contains(n.id) || n.op == "Const"; };
       TENON_ASSIGN_OR_RETURN(const Endpoint e, extraction.Copy(result, may_copy));
-      for (const NodeId id : side.inside) TENON_RETURN_IF_ERROR(Take(id, group[0]));
+      for (const NodeId id : side.inside) TENON_RETURN_IF_ERROR(Take(id, group.merges[0]));
       TENON_ASSIGN_OR_RETURN(const NodeId index,
                              body.AddScalar(draft_.node(merge).name + "/index", input));
-      body.outputs.push_back({absl::StrCat("r", body.outputs.size()), e});
-      body.outputs.push_back({absl::StrCat("r", body.outputs.size()), {index, 0}});
+      add_output(e);
+      add_output({index, 0});
+    }
+    for (const Endpoint& from : group.exports) {
+      const bool here = group.inside.at(from.node) == truth;
+      auto may_copy = [&](const Node& n) { return group.inside.contains(n.id) || n.op == "Const"; };
+      TENON_ASSIGN_OR_RETURN(const Endpoint e,
+                             here ? extraction.Copy(from, may_copy) : Nothing(group, from, body));
+      add_output(e);
     }
     return body;
   }
 
-  absl::Status Functionalize(const std::vector<NodeId>& group, Endpoint predicate) {
-    std::vector<Endpoint> arguments;
-    int true_input = -1;
-    std::vector<DType> results;
-    for (NodeId merge : group) {
+  // In the place of a value that the other branch has.
+  absl::StatusOr<Endpoint> Nothing(const CondGroup& group, Endpoint value, Draft& body) const {
+    const DType dtype = DTypeOf(draft_, value);
+    if (HoldsObjects(dtype)) {
+      for (size_t i = 0; i < group.arguments.size(); ++i) {
+        if (DTypeOf(draft_, group.arguments[i]) == dtype) return Endpoint{body.inputs[i].node, 0};
+      }
+      return Unimplemented(NodeLabel(draft_.node(value.node)),
+                           ": results of a branch need it in several places");
+    }
+    TENON_ASSIGN_OR_RETURN(Tensor zero, Tensor::Allocate(dtype, Shape({})));
+    if (dtype != DType::kString) std::memset(zero.raw(), 0, zero.bytes());
+    Node n;
+    n.name = draft_.node(value.node).name + "/nothing";
+    n.op = "Const";
+    n.attrs["dtype"] = DType(dtype);
+    n.attrs["value"] = std::move(zero);
+    TENON_ASSIGN_OR_RETURN(const NodeId id, body.Add(std::move(n), /*effect=*/false));
+    return Endpoint{id, 0};
+  }
+
+  absl::Status FindInputs(CondGroup& group) {
+    for (NodeId merge : group.merges) {
+      Side sides[2];
       for (int input : {0, 1}) {
         const Endpoint e = draft_.node(merge).inputs[static_cast<size_t>(input)];
-        const Side side = Explore(e, predicate);
-        TENON_RETURN_IF_ERROR(FindArguments(side, predicate, e, arguments));
-        if (side.port >= 0) true_input = side.port == 1 ? input : 1 - input;
+        sides[input] = Explore(e, group.predicate);
+        TENON_RETURN_IF_ERROR(FindArguments(sides[input], group.predicate, e, group.arguments));
       }
+      const int first = sides[0].port, second = sides[1].port;
+      if (first >= 0 && first == second) {
+        return Unimplemented(NodeLabel(draft_.node(merge)),
+                             ": both of its inputs are of one branch");
+      }
+      // TensorFlow's order where nothing tells.
+      const int true_input = first >= 0 ? 1 - first : second >= 0 ? second : 1;
+      group.inputs[1].push_back(true_input);
+      group.inputs[0].push_back(1 - true_input);
+      for (int input : {0, 1}) {
+        for (NodeId id : sides[input].order) {
+          if (!sides[input].inside.contains(id)) continue;
+          group.inside[id] = input == true_input ? 1 : 0;
+          const Node& n = draft_.node(id);
+          if (RunsOnce(n) ||
+              std::any_of(n.inputs.begin(), n.inputs.end(),
+                          [&](const Endpoint& e) { return group.once.contains(e.node); }) ||
+              std::any_of(n.control_inputs.begin(), n.control_inputs.end(),
+                          [&](NodeId c) { return group.once.contains(c); })) {
+            group.once.insert(id);
+          }
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Finds results in branches that must not be computed again and that nodes outside read; the
+  // nodes outside that wait for such nodes, and those that nodes in branches wait for.
+  void FindExports(CondGroup& group, std::vector<NodeId>& waiting, std::vector<NodeId>& awaited) {
+    const std::vector<bool> live = draft_.Live();
+    for (NodeId id = 0; id < draft_.end_id(); ++id) {
+      const Node& n = draft_.node(id);
+      if (group.inside.contains(id)) {
+        for (const NodeId c : n.control_inputs) {
+          if (!group.inside.contains(c) && draft_.node(c).op != "Switch") awaited.push_back(c);
+        }
+        continue;
+      }
+      const bool joins =
+          std::find(group.merges.begin(), group.merges.end(), id) != group.merges.end();
+      if (!live[static_cast<size_t>(id)] || joins) continue;
+      for (const Endpoint& e : n.inputs) {
+        if (!group.once.contains(e.node)) continue;
+        if (std::find(group.exports.begin(), group.exports.end(), e) == group.exports.end()) {
+          group.exports.push_back(e);
+        }
+      }
+      const bool waits = std::any_of(n.control_inputs.begin(), n.control_inputs.end(),
+                                     [&](NodeId c) { return group.once.contains(c); });
+      if (waits) waiting.push_back(id);
+    }
+  }
+
+  absl::Status Functionalize(const std::vector<NodeId>& merges, Endpoint predicate) {
+    CondGroup group;
+    group.predicate = predicate;
+    group.merges = merges;
+    TENON_RETURN_IF_ERROR(FindInputs(group));
+    std::vector<NodeId> waiting, awaited;
+    FindExports(group, waiting, awaited);
+    std::vector<DType> results, types;
+    for (NodeId merge : merges) {
       results.push_back(DTypeOf(draft_, {merge, 0}));
       results.push_back(DType::kInt32);
     }
-    if (true_input < 0) true_input = 1;
+    for (const Endpoint& e : group.exports) results.push_back(DTypeOf(draft_, e));
     Node node;
-    node.name = draft_.node(group[0]).name + "/if";
+    node.name = draft_.node(merges[0]).name + "/if";
     node.op = "If";
     node.inputs.push_back(predicate);
-    node.inputs.insert(node.inputs.end(), arguments.begin(), arguments.end());
-    std::vector<DType> types;
-    for (const Endpoint& e : arguments) types.push_back(DTypeOf(draft_, e));
+    node.inputs.insert(node.inputs.end(), group.arguments.begin(), group.arguments.end());
+    node.control_inputs.assign(awaited.begin(), awaited.end());
+    for (const Endpoint& e : group.arguments) types.push_back(DTypeOf(draft_, e));
     node.attrs["Tcond"] = DType::kBool;
     node.attrs["Tin"] = std::move(types);
     node.attrs["Tout"] = std::move(results);
-    for (bool truth : {true, false}) {
-      const std::string name = absl::StrCat(prefix_, node.name, truth ? "_true" : "_false");
-      TENON_ASSIGN_OR_RETURN(
-          Draft body, MakeBranch(group, truth ? true_input : 1 - true_input, arguments, predicate));
+    for (int truth : {1, 0}) {
+      const std::string name = absl::StrCat(prefix_, node.name, truth == 1 ? "_true" : "_false");
+      TENON_ASSIGN_OR_RETURN(Draft body, MakeBranch(group, truth));
       bodies_.push_back({name, std::move(body)});
-      node.attrs[truth ? "then_branch" : "else_branch"] = FuncRef{name, nullptr};
+      node.attrs[truth == 1 ? "then_branch" : "else_branch"] = FuncRef{name, nullptr};
     }
     TENON_ASSIGN_OR_RETURN(const NodeId id, draft_.Add(std::move(node), /*effect=*/true));
     for (NodeId& target : draft_.targets) {
       if (taken_.contains(target)) target = id;
     }
+    for (const NodeId waits : waiting) {
+      for (NodeId& c : draft_.node(waits).control_inputs) {
+        if (group.once.contains(c)) c = id;
+      }
+    }
     HashMap<Endpoint, Endpoint> forward;
-    for (size_t i = 0; i < group.size(); ++i) {
-      forward[{group[i], 0}] = {id, static_cast<int>(2 * i)};
-      forward[{group[i], 1}] = {id, static_cast<int>(2 * i + 1)};
+    for (size_t i = 0; i < merges.size(); ++i) {
+      forward[{merges[i], 0}] = {id, static_cast<int>(2 * i)};
+      forward[{merges[i], 1}] = {id, static_cast<int>(2 * i + 1)};
+    }
+    for (size_t i = 0; i < group.exports.size(); ++i) {
+      const Endpoint from = group.exports[i];
+      Node still;  // of the branch, for later groups
+      still.name = draft_.node(from.node).name + "/of_branch";
+      still.op = "Switch";
+      still.inputs = {{id, static_cast<int>(2 * merges.size() + i)}, predicate};
+      still.attrs["T"] = DTypeOf(draft_, from);
+      TENON_ASSIGN_OR_RETURN(const NodeId switch_id, draft_.Add(std::move(still), /*effect=*/true));
+      forward[from] = {switch_id, group.inside.at(from.node)};
     }
     Redirect(draft_, forward);
     return absl::OkStatus();
   }
 
-  // Whether the node changes a stack or an array, or calls a function that does.
-  bool UsesTensors(const Node& n) const {
-    if (IsTensorsOp(n.op)) return true;
+  // Whether the node must not run a second time: it draws random numbers, or changes something,
+  // such as a stack; or it calls a function that does.
+  bool RunsOnce(const Node& n) const {
+    const auto once = [](const std::string& op) {
+      if (IsTensorsOp(op)) return true;
+      return HasSideEffects(op) && !NeedsNoOrder(op) && op != "Switch" && op != "Merge" &&
+             FactsOf(op).control_flow == ControlFlow::kNone;
+    };
+    if (once(n.op)) return true;
     std::vector<std::string> functions;
     const auto add_functions = [&](const Node& caller) {
       if (FactsOf(caller.op).control_flow == ControlFlow::kNone) return;
@@ -376,7 +508,7 @@ class CondFunctionalization {
         if (body.name != functions[i]) continue;
         for (NodeId id = 0; id < body.draft.end_id(); ++id) {
           const Node& inner = body.draft.node(id);
-          if (IsTensorsOp(inner.op)) return true;
+          if (once(inner.op)) return true;
           add_functions(inner);
         }
       }
@@ -384,19 +516,19 @@ class CondFunctionalization {
     return false;
   }
 
-  // What changes them must be in one If only.
+  // What runs once must be in one If only.
   absl::Status Take(NodeId id, NodeId group) {
     const NodeId before = taken_.emplace(id, group).first->second;
     if (before == group) return absl::OkStatus();
     const Node& n = draft_.node(id);
-    if (!UsesTensors(n)) return absl::OkStatus();
+    if (!RunsOnce(n)) return absl::OkStatus();
     return Unimplemented(NodeLabel(n), ": results of a branch need it in several places");
   }
 
   Draft& draft_;
   const std::string prefix_;
   std::vector<FunctionalizedBody>& bodies_;
-  std::vector<int> depths_;        // by node; -1: on a cycle
+  std::vector<int> depths_;        // by node; -1: nothing needs it
   HashMap<NodeId, NodeId> taken_;  // nodes in branches, and the first Merge of their group
 };
 

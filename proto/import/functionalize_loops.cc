@@ -207,7 +207,22 @@ class LoopFunctionalization {
     }
     TENON_RETURN_IF_ERROR(
         FunctionalizeConds(body, absl::StrCat(prefix_, frame.name, "/"), bodies_));
+    PassSwitches(body);
     return body;
+  }
+
+  // What is left are Switches of conditions around the loop, in gradients. Their branch is the one
+  // that the loop is in.
+  static void PassSwitches(Draft& body) {
+    HashMap<Endpoint, Endpoint> forward;
+    for (NodeId id = 0; id < body.end_id(); ++id) {
+      Node& n = body.node(id);
+      if (n.op != "Switch" || n.inputs.size() != 2) continue;
+      n.op = "Identity";
+      n.inputs = {n.inputs[0]};
+      forward[{id, 1}] = {id, 0};
+    }
+    body.Forward(forward);
   }
 
   absl::Status Functionalize(Frame& frame) {

@@ -1,6 +1,7 @@
 // Turns TensorArrayV3 and its ops into tensor lists. The order of reads and writes of a tensor
 // array is given by its flow, a float that every op passes on; the list replaces the flow. Arrays
 // whose gradients are asked for stay as they are, because these belong to their handles.
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -52,8 +53,8 @@ class TensorArrayFunctionalization {
     const bool stack = op == "StackV2", array = op == "TensorArrayV3";
     if (!stack && !array && op != "TensorArrayGradV3") return;
     const HashSet<Endpoint> passed = MarkPassing({{maker, 0}}, DType::kResource);
-    // Nobody but ops of arrays reads it, and no gradient; and it has a flow.
-    bool alone = array && draft_.node(maker).attrs.erase(kWithoutFlow) == 0;
+    // Nobody but ops of arrays reads it, and no gradient; and it has a flow, which only they read.
+    bool alone = array && draft_.node(maker).attrs.erase(kWithoutFlow) == 0 && FlowIsOurs(maker);
     bool popped = false;
     std::vector<NodeId> pushes;
     for (const Endpoint& e : passed) {
@@ -81,6 +82,31 @@ class TensorArrayFunctionalization {
       n.inputs = {n.inputs[1]};
       n.attrs.erase("swap_memory");
     }
+  }
+
+  // Whether nobody but ops of arrays reads the flow of a new array.
+  bool FlowIsOurs(NodeId maker) {
+    HashSet<Endpoint> seen;
+    std::vector<Endpoint> from = {{maker, 1}};
+    while (!from.empty()) {
+      const Endpoint e = from.back();
+      from.pop_back();
+      if (!seen.insert(e).second) continue;
+      for (const NodeId id : readers_[e]) {
+        const Node& n = draft_.node(id);
+        if (Passes(n)) {
+          if (n.op == "Switch" && n.inputs[0] != e) return false;
+          from.push_back({id, 0});
+          if (n.op == "Switch") from.push_back({id, 1});
+        } else if (!absl::StartsWith(n.op, "TensorArray") || n.inputs.back() != e) {
+          return false;
+        } else if (n.inputs.size() == 4) {  // it changes the array and gives the flow
+          from.push_back({id, 0});
+        }
+      }
+    }
+    return std::none_of(draft_.outputs.begin(), draft_.outputs.end(),
+                        [&](const GraphOutput& output) { return seen.contains(output.source); });
   }
 
   bool IsPlain(NodeId id) const {
@@ -155,6 +181,12 @@ class TensorArrayFunctionalization {
     } else if (op == "TensorArrayConcatV3") {
       TENON_RETURN_IF_ERROR(Expect(n, 2));
       Become(id, "TensorListConcat", dtype, {in[1]}, false);
+      const Shape* rest = n.attr<Shape>("element_shape_except0");
+      if (rest != nullptr && rest->has_rank()) {
+        Shape rows({-1});
+        for (const int64_t d : rest->dims()) rows.push_back(d);
+        draft_.node(id).attrs["element_shape"] = std::move(rows);
+      }
     } else if (op == "TensorArraySplitV3") {
       TENON_RETURN_IF_ERROR(Expect(n, 4));
       TENON_ASSIGN_OR_RETURN(const Endpoint shape, ShapeConst(n.name, Shape::Unknown()));

@@ -2,8 +2,10 @@
 
 #include <utility>
 
+#include "env/containers.h"
 #include "env/status.h"
 #include "graph/object.h"
+#include "graph_rewrite/loop_invariants.h"
 #include "kernels/lists/tensor_list.h"
 #include "ops/control/on_device.h"
 #include "runtime/devices/device.h"
@@ -15,6 +17,22 @@
 #include "runtime/plan/calls.h"
 
 namespace tenon {
+namespace {
+
+// Whether results are handles that planning does not follow: any of several, or a loop's variables
+// that take each other's places.
+bool MovesHandles(const CallForm& form, absl::Span<const TensorSpec> outputs) {
+  std::vector<bool> stay(outputs.size(), false);
+  if (form.kind == CallForm::kWhile) {
+    stay = InvariantArguments(form.bodies[1]->model().graph());
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].dtype == DType::kResource && !stay[i]) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 absl::StatusOr<int> WithNode(const Node& node, absl::StatusOr<int> result) {
   if (result.ok()) return result;
@@ -122,16 +140,22 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
     arguments.constants.push_back(inputs[i]->constant);
   }
   PlannedCall call = PlanCallOf(*form, arguments, outputs.size(), plan_.services, plan_.cache);
+  const bool moves = MovesHandles(*form, outputs);
+  HashMap<PlanValue*, ItemState> after;  // several arguments may be one handle
   for (size_t i = first; i < handles.size(); ++i) {
     if (handles[i] == nullptr) continue;
-    const ItemState after = call.items.empty() ? ItemState() : call.items[i - first];
-    handles[i]->item = after.shape;
-    handles[i]->no_items = after.none;
+    const ItemState items = moves || call.items.empty() ? ItemState() : call.items[i - first];
+    const auto [it, added] = after.emplace(handles[i], items);
+    if (!added) it->second = it->second.Or(items);
+  }
+  for (const auto& [handle, items] : after) {
+    handle->item = items.shape;
+    handle->no_items = items.none;
   }
 
   for (size_t i = 0; i < ports.size(); ++i) {
     ports[i].spec.shape = call.results[i].shape;
-    ports[i].item = call.results[i].item;
+    if (outputs[i].dtype != DType::kResource) ports[i].item = call.results[i].item;
     if (call.results[i].shape.IsComplete()) {
       ports[i].buffer = memory_.AddHeld(ports[i].spec, now());
     } else {

@@ -180,6 +180,59 @@ def recurrent() -> Built:
   return {"x": xs, "n": ns}, {"y": y, "z": z, "norm": norm, **{f"d{i}": g for i, g in enumerate(cut)}}
 
 
+def inner_loops() -> Built:
+  """Loops in branches, whose gradients read what the branch has kept; and dropout in a branch."""
+  xs, ns = [floats(3, 2), floats(3, 2), floats(2, 2)], [np.int32(5), np.int32(3), np.int32(1)]
+  x, n = feed("x", xs, [None, 2]), feed("n", ns, [])
+
+  def inner(i: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+    return tf1.while_loop(lambda j, _: j < i, lambda j, z: (j + 1, tf.sin(z) * y), [0, y])[1]
+
+  def body(i: tf.Tensor, y: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    return i + 1, tf1.cond(i > 0, lambda: tf1.cond(i % 2 > 0, lambda: inner(i, y), lambda: y * y),
+                           lambda: tf.cos(y) * x)
+
+  _, y = tf1.while_loop(lambda i, _: i < n, body, [0, x])
+  z = tf1.cond(n > 1, lambda: tf1.cond(n < 5, lambda: inner(n, x), lambda: x), lambda: x * x)
+  dropped = tf1.cond(n > 1, lambda: tf1.nn.dropout(x, rate=0.5), lambda: x)
+  kept = gradients(tf.sin(dropped), {"kept": x})["kept"]
+  return {"x": xs, "n": ns}, {
+      "y": y, "z": z, "same_mask": tf.equal(tf.equal(dropped, 0.0), tf.equal(kept, 0.0)),
+      **gradients(tf.reduce_sum(y * y) + tf.reduce_sum(z * z), {"dx": x})}
+
+
+def by_hand() -> Built:
+  """Merges in both orders, handles that change places, and flows that others read."""
+  xs, ps = [floats(3), floats(3)], [np.array(True), np.array(False)]
+  x, p = feed("x", xs, [3]), feed("p", ps, [])
+  off, on = raw.Switch(data=x, pred=p)
+  first, first_index = raw.Merge(inputs=[off * 2.0, on * 3.0])
+  second, second_index = raw.Merge(inputs=[on + 1.0, off - 1.0])
+  stack = raw.StackV2(max_size=-1, elem_type=tf.float32)
+  pushed = raw.StackPushV2(handle=stack, elem=x)
+  with tf.control_dependencies([pushed]):
+    popped = tf1.cond(p, lambda: raw.StackPopV2(handle=stack, elem_type=tf.float32), lambda: x * 2.0)
+  stack = raw.StackV2(max_size=-1, elem_type=tf.float32)
+  same, _ = raw.Merge(inputs=list(raw.Switch(data=stack, pred=p)))
+  pushed = raw.StackPushV2(handle=stack, elem=x)
+  with tf.control_dependencies([pushed]):
+    pushed = raw.StackPushV2(handle=same, elem=x[:1])
+  with tf.control_dependencies([pushed]):
+    top = raw.StackPopV2(handle=stack, elem_type=tf.float32)
+  with tf.control_dependencies([top]):
+    bottom = raw.StackPopV2(handle=same, elem_type=tf.float32)
+  array = raw.TensorArrayV3(size=2, dtype=tf.float32)
+  flow = raw.TensorArrayWriteV3(handle=array.handle, index=1, value=x, flow_in=array.flow)
+  none = raw.TensorArrayV3(size=0, dtype=tf.float32)
+  joined = raw.TensorArrayConcatV3(
+      handle=none.handle, flow_in=none.flow, dtype=tf.float32, element_shape_except0=[2])
+  return {"x": xs, "p": ps}, {
+      "first": first, "first_index": first_index, "second": second, "second_index": second_index,
+      "popped": popped, "top": top, "bottom": bottom, "flow": flow + 1.0,
+      "read": raw.TensorArrayReadV3(handle=array.handle, index=1, flow_in=flow, dtype=tf.float32),
+      "joined": joined.value, "lengths": joined.lengths}
+
+
 def old_versions() -> Built:
   """What with_old_versions() turns into stacks and arrays of versions 1 and 2."""
   xs = [floats(3, 2)]
@@ -259,7 +312,8 @@ def with_old_versions(graph: tf1.GraphDef) -> tf1.GraphDef:
 MODELS: dict[str, Callable[[], Built]] = {
     "loop": loop(False, 10), "swapped": loop(True, 1), "nested": nested, "conditions": conditions,
     "growing": growing, "several": several, "arrays": arrays, "pieces": pieces,
-    "higher_order": higher_order, "recurrent": recurrent, "old_versions": old_versions}
+    "higher_order": higher_order, "recurrent": recurrent, "old_versions": old_versions,
+    "inner_loops": inner_loops, "by_hand": by_hand}
 
 
 def write(out: pathlib.Path, name: str) -> None:
