@@ -43,16 +43,28 @@ T ZetaFarBelowZero(T x, T q) {
   return (std::fmod(x, T(2)) == 0 ? below : -below) + Eigen::numext::zeta(x, f);
 }
 
+// Whether already the first and largest term, q^-x, is too small to be told from 0. Eigen then
+// multiplies it by infinity.
+template <typename T>
+bool IsTiny(T x, T q) {
+  return x > 1 && q > 0 && std::pow(q, -x) == 0;
+}
+
 constexpr auto kZeta = []<typename T>(T x, T q) {
   constexpr T kInfinity = std::numeric_limits<T>::infinity();
   if (IsPoleOfHugeOrder(x, q)) return kInfinity;
   if (x == kInfinity && q > 0)
     return q < 1 ? kInfinity : T(q == 1 ? 1 : 0);  // q^-x, the first term
+  if (IsTiny(x, q)) return T(0);
   if (IsFarBelowZero(x, q)) return ZetaFarBelowZero(x, q);
   return Eigen::numext::zeta(x, q);
 };
 constexpr auto kPolygamma = []<typename T>(T n, T x) {  // calls zeta(n + 1, x)
   if (IsPoleOfHugeOrder(n, x)) return std::numeric_limits<T>::infinity();
+  if (n == std::floor(n) && IsTiny(n + 1, x)) {
+    const T zero = std::exp(Eigen::numext::lgamma(n + 1)) * T(0);
+    return std::fmod(n, T(2)) == 0 ? -zero : zero;
+  }
   if (IsFarBelowZero(n + 1, x)) {
     const T magnitude = std::exp(Eigen::numext::lgamma(n + 1)) * ZetaFarBelowZero(n + 1, x);
     return std::fmod(n, T(2)) == 0 ? -magnitude : magnitude;
