@@ -53,8 +53,9 @@ absl::Status CombineAt(SparseDenseOp op, const std::vector<int64_t>& offsets, co
   } else {
     for (const int64_t offset : offsets) {
       const T x = *a++, y = b[offset];
+      // As TensorFlow, also of floats.
+      if (y == T(0)) return InvalidArgument("division by zero");
       if constexpr (kIsInt<T>) {
-        if (y == T(0)) return InvalidArgument("integer division by zero");
         // The only quotient that overflows wraps.
         if (std::is_signed_v<T> && y == static_cast<T>(-1)) {
           *to++ = WrapSub(T(0), x);
