@@ -57,7 +57,8 @@ const OpRegistration read_variable({
     .import_role = ImportRole::kReads,
 });
 
-// Import turns the next three into a read and a gather (or a Shape).
+// Import turns the next two into a read and a gather, and of a variable that it knows also the
+// third, into a Shape.
 const OpRegistration resource_gather({
     .name = "ResourceGather",
     .inputs = "resource: resource, indices: Tindices",
@@ -80,6 +81,23 @@ const OpRegistration resource_gather_nd({
     .import_role = ImportRole::kReads,
 });
 
+absl::StatusOr<std::unique_ptr<Kernel>> ShapeOfVariable(PrepareContext& p) {
+  const DType dtype = p.output_dtype(0);
+  return MakeKernel([dtype](RunContext& run) -> absl::Status {
+    TENON_ASSIGN_OR_RETURN(const Variable* variable, VariableAt(run.input<ObjectPtr>(0)));
+    TENON_ASSIGN_OR_RETURN(const Tensor value, variable->Read());
+    TENON_ASSIGN_OR_RETURN(void* out, run.AllocateOutput(0, Shape({value.shape().rank()})));
+    for (int d = 0; d < value.shape().rank(); ++d) {
+      if (dtype == DType::kInt64) {
+        static_cast<int64_t*>(out)[d] = value.shape().dim(d);
+      } else {
+        static_cast<int32_t*>(out)[d] = static_cast<int32_t>(value.shape().dim(d));
+      }
+    }
+    return absl::OkStatus();
+  });
+}
+
 const OpRegistration variable_shape({
     .name = "VariableShape",
     .inputs = "input: resource",
@@ -87,6 +105,7 @@ const OpRegistration variable_shape({
     .attrs = "out_type: type = int32",
     .types = "out_type: int32 int64",
     .shape = UnknownShape,
+    .reference = ShapeOfVariable,
     .stateful = true,
     .import_role = ImportRole::kReads,
 });

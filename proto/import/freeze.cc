@@ -8,35 +8,11 @@
 #include "env/status.h"
 #include "kernels/state/variable.h"
 #include "ops/op.h"
+#include "proto/import/references.h"
 #include "proto/import/variables.h"
 
 namespace tenon {
 namespace {
-
-// The op on resource variables that corresponds to an op on TensorFlow 1's variables; "" if the op
-// changes no variable. op names: TensorFlow 1's ops have no kernels; the spelling maps them.
-std::string ResourceOp(absl::string_view op) {
-  if (op == "Assign" || op == "AssignAdd" || op == "AssignSub")
-    return absl::StrCat(op, "VariableOp");
-  if (absl::StartsWith(op, "Scatter") && op != "ScatterNd" &&
-      !absl::StartsWith(op, "ScatterNdNonAliasing")) {
-    return absl::StrCat("Resource", op);
-  }
-  if (absl::StartsWith(op, "Apply") || absl::StartsWith(op, "SparseApply") ||
-      op == "StridedSliceAssign") {
-    return absl::StrCat("Resource", op);
-  }
-  return op == "CountUpTo" ? "ResourceCountUpTo" : "";
-}
-
-// The number of leading inputs that are variables.
-size_t HandleInputs(const std::string& resource_op) {
-  const OpLookup op = FindOp(resource_op);
-  if (!op) return 1;
-  size_t n = 0;
-  for (const ArgSpec& arg : op.info->signature.inputs) n += arg.dtype == DType::kResource;
-  return n;
-}
 
 bool ReadsHandle(const Node& n) {
   const ImportRole role = FactsOf(n.op).import_role;
@@ -130,7 +106,10 @@ class Freezer {
     for (size_t i = 0; i < draft_.node(id).inputs.size(); ++i) {
       const Endpoint input = draft_.node(id).inputs[i];
       const NodeId variable = handles_.Of(input);
-      if (variable == kNoNode) continue;
+      if (variable == kNoNode) {
+        if (i == 0) TENON_RETURN_IF_ERROR(UseArgument(id));
+        continue;
+      }
       used_.insert(variable);
       if (!IsReference(draft_.node(variable))) {
         TENON_RETURN_IF_ERROR(UseHandle(id, i, variable));
@@ -145,19 +124,6 @@ class Freezer {
     }
     if (becomes_resource_op) MakeResourceOp(draft_.node(id), changes);
     return absl::OkStatus();
-  }
-
-  static void MakeResourceOp(Node& n, const std::string& op) {
-    n.op = op;
-    if (absl::StartsWith(op, "Assign") || absl::StartsWith(op, "ResourceScatter")) {
-      if (const DType* dtype = n.attr<DType>("T")) n.attrs["dtype"] = DType(*dtype);
-      n.attrs.erase("T");
-    }
-    // A TensorFlow 1 variable may change its shape unless told to keep it; ours never does.
-    n.attrs.erase("validate_shape");
-    if (absl::StartsWith(op, "Assign") || op == "ResourceStridedSliceAssign") {
-      n.attrs.erase("use_locking");
-    }
   }
 
   // A TensorFlow 1 variable is the tensor itself.
@@ -219,6 +185,23 @@ class Freezer {
     return MakeOpOnValue(id, value, *draft_.node(variable).attr<DType>("dtype"));
   }
 
+  // Gathers from a variable whose handle the function is given.
+  absl::Status UseArgument(NodeId id) {
+    const std::string& op = draft_.node(id).op;
+    if (op != "ResourceGather" && op != "ResourceGatherNd") return absl::OkStatus();
+    const DType* dtype = draft_.node(id).attr<DType>("dtype");
+    if (dtype == nullptr) return InvalidArgument("has no dtype");
+    const DType type = *dtype;
+    Node read;
+    read.name = draft_.node(id).name + "/read";
+    read.op = "ReadVariableOp";
+    read.attrs["dtype"] = DType(type);
+    read.inputs = {draft_.node(id).inputs[0]};
+    read.control_inputs = draft_.node(id).control_inputs;
+    TENON_ASSIGN_OR_RETURN(const NodeId value, draft_.Add(std::move(read), /*effect=*/true));
+    return MakeOpOnValue(id, {value, 0}, type);
+  }
+
   absl::Status MakeOpOnValue(NodeId id, Endpoint value, DType dtype) {
     if (draft_.node(id).op == "ResourceGather" && draft_.node(id).inputs.size() == 2) {
       const int64_t* batch_dims = draft_.node(id).attr<int64_t>("batch_dims");
@@ -245,16 +228,7 @@ class Freezer {
   }
 
   absl::Status MakeRead(Node& n, NodeId variable) {
-    const Node& v = draft_.node(variable);
-    const DType* dtype = v.attr<DType>("dtype");
-    if (dtype == nullptr) return InvalidArgument("variable '", v.name, "' has no dtype");
-    n.op = "ReadVariableOp";
-    n.attrs.clear();
-    n.attrs["dtype"] = DType(*dtype);
-    const Shape* shape = v.attr<Shape>("shape");
-    if (shape != nullptr && shape->IsComplete()) n.attrs[kVariableShapeAttr] = Shape(*shape);
-    n.inputs = {{variable, 0}};
-    return absl::OkStatus();
+    return tenon::MakeRead(n, {variable, 0}, draft_.node(variable));
   }
 
   // A new read for `reader`. It waits for the nodes that `reader` waits for, and for `source`, the

@@ -6,11 +6,13 @@
 #include "env/status.h"
 #include "ops/op.h"
 #include "proto/import/importer.h"
+#include "proto/import/references.h"
 
 namespace tenon {
 
 absl::Status FunctionalizeControlFlow(Draft& draft, const std::string& prefix,
                                       std::vector<FunctionalizedBody>& bodies) {
+  TENON_RETURN_IF_ERROR(ReferencesToHandles(draft));
   TENON_RETURN_IF_ERROR(FunctionalizeTensorArrays(draft));
   TENON_RETURN_IF_ERROR(FunctionalizeLoops(draft, prefix, bodies));
   return FunctionalizeConds(draft, prefix, bodies);

@@ -611,6 +611,64 @@ def tf1_recurrent_with(out: pathlib.Path, use_resource: bool) -> None:
   stepping.note(target)
 
 
+def tf1_branches(out: pathlib.Path) -> None:
+  for use_resource in (False, True):
+    tf1_branches_with(out, use_resource)
+
+
+def tf1_branches_with(out: pathlib.Path, use_resource: bool) -> None:
+  """Branches and loops of TensorFlow 1 that change variables, some of them by an optimizer."""
+  target = stepping.fresh(out / ("tf1_branches_resource" if use_resource else "tf1_branches"))
+  rng = np.random.default_rng(16)
+  tf1.disable_control_flow_v2()
+
+  def variable(name: str, *shape: int) -> tf.Variable:
+    return tf1.get_variable(name, initializer=rng.normal(0, 1, shape).astype(np.float32))
+
+  with tf.Graph().as_default(), tf1.Session() as session, tf1.variable_scope(
+      "net", use_resource=use_resource):
+    x = tf1.placeholder(tf.float32, [3], "x")
+    p = tf1.placeholder(tf.bool, [], "p")
+    changed = {name: variable(name, *shape) for name, shape in
+               {"sum": (3,), "count": (), "rows": (4, 3), "weights": (3,), "table": (4, 2)}.items()}
+    count, total, rows, weights, table = (changed[k] for k in ("count", "sum", "rows", "weights", "table"))
+
+    def body(i: tf.Tensor) -> tf.Tensor:
+      with tf1.control_dependencies([count.assign_add(1.0)]):
+        done = tf1.cond(count > 4.0, lambda: tf.identity(total.assign(total * 0.5)),
+                        lambda: tf.identity(total.assign_sub(x)))
+      with tf1.control_dependencies([done]):
+        return i + 1
+
+    looped = tf1.while_loop(lambda i: i < 3, body, [0], parallel_iterations=1)
+    scattered = tf1.cond(p, lambda: tf.identity(tf1.scatter_add(rows, [1, 1, 3], tf.stack([x, x * 2.0, x]))),
+                         lambda: tf.identity(tf1.scatter_update(rows, [0], x[None])))
+    optimizer = tf1.train.AdamOptimizer(0.1)
+    loss = tf.reduce_sum(tf.square(weights * x - 1.0))
+    with tf1.control_dependencies([loss]):
+      found = optimizer.compute_gradients(loss, [weights])
+      trained = tf1.cond(p, lambda: tf.group(optimizer.apply_gradients(found)), tf.no_op)
+    looked_up = tf1.cond(p, lambda: tf.nn.embedding_lookup(table, [1, 3]),
+                         lambda: tf.nn.embedding_lookup(table, [0, 0]) * x[0])
+    learned = tf1.train.AdagradOptimizer(0.1).minimize(tf.reduce_sum(looked_up ** 2), var_list=[table])
+    with tf1.control_dependencies([looped, scattered, trained, learned]):
+      outputs = {k: tf.identity(v.read_value()) for k, v in changed.items()}
+    session.run(tf1.global_variables_initializer())
+    builder = tf1.saved_model.Builder(str(target / "saved_model"))
+    builder.add_meta_graph_and_variables(
+        session, [tf1.saved_model.tag_constants.SERVING],
+        {"serving_default": tf1.saved_model.predict_signature_def({"x": x, "p": p}, outputs)},
+        saver=tf1.train.Saver())
+    builder.save()
+    feeds = {"x": rng.normal(0, 1, (STEPS, 3)).astype(np.float32), "p": np.arange(STEPS) % 3 != 1}
+    got = [session.run(outputs, {x: feeds["x"][i], p: feeds["p"][i]}) for i in range(STEPS)]
+  tf1.enable_control_flow_v2()
+  np.savez_compressed(target / "feeds_serving_default.npz", **feeds)
+  np.savez_compressed(target / "steps_serving_default.npz",
+                      **{k: np.stack([g[k] for g in got]) for k in outputs})
+  stepping.note(target)
+
+
 def stateful(out: pathlib.Path) -> None:
   """A Keras layer that begins each run with the states that the run before it ended with."""
   target = stepping.fresh(out / "stateful")
@@ -631,7 +689,7 @@ def main() -> int:
   parser.add_argument("--out", required=True, type=pathlib.Path)
   parser.add_argument("names", nargs="*", help="order, optimizers, …; default: all")
   args = parser.parse_args()
-  for write in (order, optimizers, tf1_train, tf1_recurrent, recurrent, stateful, tables, tensor_tables,
+  for write in (order, optimizers, tf1_train, tf1_recurrent, tf1_branches, recurrent, stateful, tables, tensor_tables,
                 shared_state, random, candidates):
     if not args.names or write.__name__ in args.names:
       write(args.out)
