@@ -12,6 +12,7 @@ namespace tenon {
 
 absl::Status FunctionalizeControlFlow(Draft& draft, const std::string& prefix,
                                       std::vector<FunctionalizedBody>& bodies) {
+  TENON_RETURN_IF_ERROR(FunctionalizeCases(draft));
   TENON_RETURN_IF_ERROR(ReferencesToHandles(draft));
   TENON_RETURN_IF_ERROR(FunctionalizeTensorArrays(draft));
   TENON_RETURN_IF_ERROR(FunctionalizeLoops(draft, prefix, bodies));

@@ -25,6 +25,8 @@ absl::Status FunctionalizeControlFlow(Draft& draft, const std::string& prefix,
                                       std::vector<FunctionalizedBody>& bodies);
 
 // ---- its steps ----
+// What TensorFlow lowers Case to becomes conditions one within another.
+absl::Status FunctionalizeCases(Draft& draft);
 // TensorArrayV3 and its ops become tensor lists, which replace the flow, unless gradients are asked
 // for. What is pushed onto a stack that nobody reads is not.
 absl::Status FunctionalizeTensorArrays(Draft& draft);

@@ -61,8 +61,9 @@ absl::StatusOr<std::vector<tf::NodeDef*>> Placeholders(Importer& importer) {
 bool IsPivot(const Importer& importer, const tf::NodeDef& def) {
   if (def.op() != "Identity" || def.input_size() == 0) return false;
   auto it = importer.top().by_name.find(NodeOf(def.input(0)));
-  return it != importer.top().by_name.end() &&
-         importer.top().nodes[static_cast<size_t>(it->second)]->op() == "Switch";
+  if (it == importer.top().by_name.end()) return false;
+  const std::string& op = importer.top().nodes[static_cast<size_t>(it->second)]->op();
+  return op == "Switch" || op == "_SwitchN";
 }
 
 // Whether each node runs in a loop's frame, which nobody can fetch from: behind an Enter, and not
@@ -124,8 +125,8 @@ std::vector<std::pair<tf::NodeDef*, int>> Sinks(const Importer& importer, bool e
     // op names: these compute nothing, and the next are parts of control flow.
     if (op == "Const" || op == "NoOp" || op == "VarHandleOp" || IsPlaceholder(*def)) continue;
     // op names: as above.
-    if (op == "Switch" || op == "Merge" || op == "NextIteration" || op == "TensorArrayCloseV3" ||
-        (op == "Exit" && !exits) || IsPivot(importer, *def)) {
+    if (op == "Switch" || op == "_SwitchN" || op == "Merge" || op == "NextIteration" ||
+        op == "TensorArrayCloseV3" || (op == "Exit" && !exits) || IsPivot(importer, *def)) {
       continue;
     }
     const size_t outputs = DTypesOf(*def, tensors).size();

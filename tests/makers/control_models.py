@@ -20,6 +20,7 @@ import models  # sets the environment before TensorFlow is imported
 import keras
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.framework import convert_to_constants
 from tensorflow.python.framework import function
 from tensorflow.python.ops import composite_tensor_ops, functional_ops
 
@@ -420,7 +421,40 @@ def tf1_loop(out: pathlib.Path, name: str) -> None:
        {"y:0": fetched[0], "all:0": fetched[1]})
 
 
+def lowered(out: pathlib.Path, name: str) -> None:
+  """What freezing makes of Case, If and While: _SwitchN, Switch, Merge, Enter."""
+  target = fresh(out, name)
+  (target / "model.json").write_text(json.dumps(
+      {**models.versions(), "kind": "graphdef", "model": "graph.pb"}, indent=2) + "\n")
+  w = tf.Variable((0.4 * floats(4, 4)).astype(np.float32))
+
+  @tf.function(input_signature=[spec("x", tf.float32, None, 4), spec("n", tf.int32)])
+  def run(x: tf.Tensor, n: tf.Tensor) -> dict[str, tf.Tensor]:
+    def checked() -> tf.Tensor:
+      tf.debugging.assert_greater_equal(tf.abs(n - 1), 2)
+      return x @ w
+    with tf.GradientTape() as tape:
+      tape.watch(x)
+      y = tf.switch_case(n, [lambda: x @ w, lambda: x[:1] * 3.0, lambda: tf.concat([x, x], 0), checked])
+      loss = tf.reduce_sum(y * y)
+    z = x
+    for i in tf.range(n):
+      z = tf.switch_case(i, [
+          lambda: z + 1.0, lambda: z @ w, lambda: tf.cond(z[0, 0] > 0.0, lambda: -z, lambda: z * 0.5)])
+    return {"y": y, "dx": tape.gradient(loss, x), "z": z, "constant": tf.switch_case(
+        n - 1, [lambda: tf.constant(1.0), lambda: tf.reduce_sum(x), lambda: tf.constant(3.0)])}
+
+  frozen = convert_to_constants.convert_variables_to_constants_v2(run.get_concrete_function())
+  tf.io.write_graph(frozen.graph.as_graph_def(), str(target), "graph.pb", as_text=False)
+  for i, n in enumerate((0, 1, 2, 3, 7, -1)):
+    inputs = {"x": floats(2 + i % 2, 4), "n": np.int32(n)}
+    values = frozen(**{k: tf.constant(v) for k, v in inputs.items()})
+    save(target, f"_{i}" if i else "", {f"{k}:0": np.asarray(v) for k, v in inputs.items()},
+         {o.name: v.numpy() for o, v in zip(frozen.outputs, tf.nest.flatten(values))})
+
+
 MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
+    "lowered": lowered,
     "branches": module(Branches, {
         f"_{i}": {"x": floats(2, 4), "which": np.int32(i)} for i in (0, 1, 2, 9)}),
     "loops": module(Loops, {
