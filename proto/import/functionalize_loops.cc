@@ -5,6 +5,7 @@
 //
 // and only an Enter for a value that the loop does not change.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "env/containers.h"
@@ -205,24 +206,71 @@ class LoopFunctionalization {
         body.outputs.push_back({absl::StrCat("r", i), e});
       }
     }
+    const HashMap<Endpoint, int> around = BranchesAround(frame);
+    for (size_t i = 0; i < constants.size(); ++i) {
+      const Node& enter = draft_.node(constants[i]);
+      const auto it = around.find(draft_.SkipIdentities(enter.inputs[0]));
+      if (it == around.end()) continue;
+      const Endpoint predicate = arguments[frame.variables.size() + i];
+      if (!HasOtherBranch(body, predicate, it->second)) PassSwitches(body, predicate);
+    }
     TENON_RETURN_IF_ERROR(
         FunctionalizeConds(body, absl::StrCat(prefix_, frame.name, "/"), bodies_));
-    PassSwitches(body);
+    PassSwitches(body, std::nullopt);
     return body;
   }
 
-  // What is left are Switches of conditions around the loop, in gradients. Their branch is the one
-  // that the loop is in.
-  static void PassSwitches(Draft& body) {
+  // In gradients, Switches of conditions around the loop. Their branch is the one that the loop is
+  // in. Those of `predicate`, or what is left.
+  static void PassSwitches(Draft& body, std::optional<Endpoint> predicate) {
     HashMap<Endpoint, Endpoint> forward;
     for (NodeId id = 0; id < body.end_id(); ++id) {
       Node& n = body.node(id);
       if (n.op != "Switch" || n.inputs.size() != 2) continue;
+      if (predicate.has_value() && body.SkipIdentities(n.inputs[1]) != *predicate) continue;
       n.op = "Identity";
       n.inputs = {n.inputs[0]};
       forward[{id, 1}] = {id, 0};
     }
     body.Forward(forward);
+  }
+
+  // The predicates of the branches that the frame is in, and which branch it is.
+  HashMap<Endpoint, int> BranchesAround(const Frame& frame) const {
+    HashMap<Endpoint, int> around;
+    HashSet<NodeId> seen(frame.enters.begin(), frame.enters.end());
+    std::vector<NodeId> stack = frame.enters;
+    while (!stack.empty()) {
+      const Node& n = draft_.node(stack.back());
+      stack.pop_back();
+      const auto see = [&](NodeId id) {
+        // What a Merge gives is there whatever the condition.
+        if (draft_.node(id).op != "Merge" && seen.insert(id).second) stack.push_back(id);
+      };
+      for (const Endpoint& e : n.inputs) {
+        const Node& source = draft_.node(e.node);
+        if (source.op == "Switch" && source.inputs.size() == 2) {
+          around.emplace(draft_.SkipIdentities(source.inputs[1]), e.port);
+        }
+        see(e.node);
+      }
+      for (const NodeId c : n.control_inputs) see(c);
+    }
+    return around;
+  }
+
+  // Whether a branch in the body is another one than the loop's, so that the condition is within.
+  static bool HasOtherBranch(const Draft& body, Endpoint predicate, int branch) {
+    for (NodeId id = 0; id < body.end_id(); ++id) {
+      for (const Endpoint& e : body.node(id).inputs) {
+        const Node& n = body.node(e.node);
+        if (n.op == "Switch" && n.inputs.size() == 2 && e.port != branch &&
+            body.SkipIdentities(n.inputs[1]) == predicate) {
+          return true;
+        }
+      }
+    }
+    return false;
   }
 
   absl::Status Functionalize(Frame& frame) {

@@ -194,11 +194,19 @@ def inner_loops() -> Built:
 
   _, y = tf1.while_loop(lambda i, _: i < n, body, [0, x])
   z = tf1.cond(n > 1, lambda: tf1.cond(n < 5, lambda: inner(n, x), lambda: x), lambda: x * x)
+  w = tf.constant((0.4 * floats(2, 2)).astype(np.float32))
+
+  def mixed(i: tf.Tensor, v: tf.Tensor, u: tf.Tensor) -> tuple[tf.Tensor, ...]:
+    v = tf1.cond(tf.reduce_sum(v) > 0.0, lambda: tf.tanh(tf.matmul(v, w)), lambda: v * u)
+    return i + 1, v, inner(i, v) + u
+
+  v, u = tf1.cond(n > 1, lambda: tuple(tf1.while_loop(lambda i, *_: i < n, mixed, [0, z, x])[1:]), lambda: (x, z))
   dropped = tf1.cond(n > 1, lambda: tf1.nn.dropout(x, rate=0.5), lambda: x)
   kept = gradients(tf.sin(dropped), {"kept": x})["kept"]
   return {"x": xs, "n": ns}, {
       "y": y, "z": z, "same_mask": tf.equal(tf.equal(dropped, 0.0), tf.equal(kept, 0.0)),
-      **gradients(tf.reduce_sum(y * y) + tf.reduce_sum(z * z), {"dx": x})}
+      "v": v, "u": u, **gradients(tf.reduce_sum(y * y) + tf.reduce_sum(v) + tf.reduce_sum(tf.sin(u)),
+                                  {"dx": x, "dw": w})}
 
 
 def by_hand() -> Built:
