@@ -32,23 +32,24 @@ std::atomic<int64_t> first_failing = kNever;
 std::atomic<int64_t> last_failing = kNever;
 std::atomic<int64_t> live = 0;
 
-std::atomic<bool> refused_onednn = false;
+std::atomic<bool> refused_leaky = false;
 
 struct Range {
   uintptr_t begin = 0, end = 0;
   bool Has(uintptr_t at) const { return at >= begin && at < end; }
 };
 // The code of libraries.
-Range gomp, loader, onednn;
+Range gomp, loader, onednn, leveldb;
 
 int FindLibraries(dl_phdr_info* info, size_t, void*) {
   const auto is = [info](const char* name) {
     return std::strstr(info->dlpi_name, name) != nullptr;
   };
-  Range* const range = is("libgomp")    ? &gomp
-                       : is("ld-linux") ? &loader
-                       : is("libdnnl")  ? &onednn
-                                        : nullptr;
+  Range* const range = is("libgomp")      ? &gomp
+                       : is("ld-linux")   ? &loader
+                       : is("libdnnl")    ? &onednn
+                       : is("libleveldb") ? &leveldb
+                                          : nullptr;
   if (range == nullptr) return 0;
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = info->dlpi_phdr[i];
@@ -59,12 +60,13 @@ int FindLibraries(dl_phdr_info* info, size_t, void*) {
   return 0;
 }
 
-// Whether oneDNN is among the callers.
-bool CalledByOnednn() {
+// Whether a library that leaks without memory is among the callers.
+bool CalledByLeaky() {
   void* frames[32];
   const int n = backtrace(frames, 32);
   for (int i = 0; i < n; ++i) {
-    if (onednn.Has(reinterpret_cast<uintptr_t>(frames[i]))) return true;
+    const auto at = reinterpret_cast<uintptr_t>(frames[i]);
+    if (onednn.Has(at) || leveldb.Has(at)) return true;
   }
   return false;
 }
@@ -86,8 +88,8 @@ void* Counted(void* block) {
 
 AllocationFault::AllocationFault(int64_t n, Failing failing) {
   dl_iterate_phdr(FindLibraries, nullptr);
-  CalledByOnednn();  // the first backtrace allocates
-  refused_onednn = false;
+  CalledByLeaky();  // the first backtrace allocates
+  refused_leaky = false;
   counted = 0;
   first_failing = n;
   last_failing = failing == Failing::kOne ? n : kNever;
@@ -101,13 +103,13 @@ int64_t AllocationFault::End() {
 
 int64_t LiveBlocks() { return live; }
 
-bool RefusedOnednn() { return refused_onednn; }
+bool RefusedLeaky() { return refused_leaky; }
 
 namespace {
 
 // Never inlined: a debugger stops here.
 [[gnu::noinline]] void* Refuse() {
-  if (CalledByOnednn()) refused_onednn = true;
+  if (CalledByLeaky()) refused_leaky = true;
   errno = ENOMEM;
   return nullptr;
 }

@@ -29,8 +29,9 @@ class AllocationFault {
 // malloc's blocks that are not freed.
 int64_t LiveBlocks();
 
-// Whether an allocation of oneDNN, or of what it called, failed during the last AllocationFault.
-bool RefusedOnednn();
+// Whether an allocation of oneDNN or leveldb, or of what they called, failed during the last
+// AllocationFault.
+bool RefusedLeaky();
 
 }  // namespace tenon::faults
 
