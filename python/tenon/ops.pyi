@@ -4933,6 +4933,9 @@ def UpperBound(sorted_inputs: _Value, values: _Value, *, T: _DType = ..., out_ty
 def VarIsInitializedOp(resource: _Value) -> _Tensor:
     """resource: resource -> is_initialized: bool."""
 
+def VariableShape(input: _Value, *, out_type: _DType = "int32") -> _Tensor:
+    """input: resource -> output: out_type. out_type: int32 int64."""
+
 def Where(input: _Value, *, T: _DType = ...) -> _Tensor:
     """input: T -> index: int64. T: float32 float64 int32 uint8 int16 int8 complex64 int64 bfloat16 uint16 complex128
     float16 uint32 uint64 bool.
