@@ -44,7 +44,7 @@ class WorkloadsTest(PluginCase):
         names = json.loads(ops.read_text())
         self.assertEqual(set(names["made_by_rewrites"]) - set(names["ran"]), NOT_RUN)
         # TensorFlow refuses the rest with oneDNN off.
-        self.run_python(HERE / "rewrites.py", self.scratch / "without.npz", "--may-refuse", "7",
+        self.run_python(HERE / "rewrites.py", self.scratch / "without.npz", "--may-refuse", "8",
                         onednn="0")
         self.compare(np.load(self.scratch / "without.npz"), np.load(self.scratch / "with.npz"), 300)
 
