@@ -1,11 +1,9 @@
 #include "kernels/linalg/batches.h"
 
 #include <algorithm>
-#include <vector>
 
-#include "env/status.h"
 #include "kernels/interface/axis.h"
-#include "kernels/interface/parallel.h"
+#include "kernels/interface/in_parts.h"
 
 namespace tenon {
 
@@ -33,21 +31,7 @@ int64_t BatchIndex(const Shape& batch, const Shape& out, int64_t index) {
 
 absl::Status ForMatrices(int threads, int64_t count, double ns,
                          absl::FunctionRef<absl::Status(int64_t)> fn) {
-  constexpr double kTaskNs = 20'000, kLeastNs = 10'000;
-  const auto for_range = [&](int64_t begin, int64_t end) {
-    for (int64_t b = begin; b < end; ++b) TENON_RETURN_IF_ERROR(fn(b));
-    return absl::OkStatus();
-  };
-  const double all_ns = ns * static_cast<double>(count);
-  if (threads <= 1 || count <= 1 || all_ns < kLeastNs) return for_range(0, count);
-  const int64_t tasks = std::clamp(static_cast<int64_t>(std::min(all_ns / kTaskNs, 1e6)),
-                                   std::min<int64_t>(threads, count), count);
-  std::vector<absl::Status> results(static_cast<size_t>(tasks));
-  ParallelTasks(threads, tasks, [&](int, int64_t t) {
-    results[static_cast<size_t>(t)] = for_range(count * t / tasks, count * (t + 1) / tasks);
-  });
-  for (absl::Status& result : results) TENON_RETURN_IF_ERROR(std::move(result));
-  return absl::OkStatus();
+  return InParts<NoPart>(threads, count, ns, [&](NoPart&, int64_t b) { return fn(b); }).status();
 }
 
 double NsOfMatrix(const MatrixBatch& m, double operations) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "kernels/interface/in_parts.h"
 #include "kernels/interface/kernel.h"
-#include "kernels/interface/parallel.h"
 
 namespace tenon {
 
@@ -16,20 +16,13 @@ namespace tenon {
 template <typename Out, typename F>
 absl::StatusOr<std::unique_ptr<Kernel>> MapStrings(PrepareContext& p, F f) {
   constexpr double kNsPerString = 30;
-  const int64_t n = p.input_shape(0).num_elements(), grain = ParallelGrain(kNsPerString);
+  const int64_t n = p.input_shape(0).num_elements();
   const int threads = p.services().threads;
-  return MakeKernel([=](RunContext& run) -> absl::Status {
+  return MakeKernel([=](RunContext& run) {
     const std::string* const in = run.input<std::string>(0);
     Out* const out = run.output<Out>(0);
-    std::vector<absl::Status> results(static_cast<size_t>(ParallelRanges(threads, n, grain)));
-    ParallelForRanges(threads, n, grain, [&](int range, int64_t begin, int64_t end) {
-      absl::Status& result = results[static_cast<size_t>(range)];
-      for (int64_t i = begin; i < end && result.ok(); ++i) result = f(in[i], out[i]);
-    });
-    for (absl::Status& result : results) {
-      if (!result.ok()) return std::move(result);
-    }
-    return absl::OkStatus();
+    const auto map = [&](NoPart&, int64_t i) -> absl::Status { return f(in[i], out[i]); };
+    return InParts<NoPart>(threads, n, kNsPerString, map).status();
   });
 }
 

@@ -15,24 +15,10 @@
 #include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "env/status.h"
+#include "kernels/interface/in_parts.h"
 #include "kernels/interface/kernel.h"
-#include "kernels/interface/parallel.h"
 
 namespace tenon {
-
-// Calls add(part, i), which returns a Status, for i = 0 ... n - 1; `ns` is the cost of one.
-template <typename Part, typename F>
-absl::StatusOr<std::vector<Part>> InParts(int threads, int64_t n, double ns, F&& add) {
-  const int64_t grain = ParallelGrain(ns);
-  std::vector<Part> parts(static_cast<size_t>(ParallelRanges(threads, n, grain)));
-  std::vector<absl::Status> statuses(parts.size());
-  ParallelForRanges(threads, n, grain, [&](int range, int64_t begin, int64_t end) {
-    const size_t r = static_cast<size_t>(range);
-    for (int64_t i = begin; i < end && statuses[r].ok(); ++i) statuses[r] = add(parts[r], i);
-  });
-  for (const absl::Status& status : statuses) TENON_RETURN_IF_ERROR(status);
-  return parts;
-}
 
 // The mean cost of a row of text that costs `ns` per byte.
 inline double RowCost(absl::Span<const std::string> rows, double ns) {

@@ -4,7 +4,9 @@
 #include <functional>
 #include <type_traits>
 
+#include "env/round_up.h"
 #include "kernels/interface/axis.h"
+#include "kernels/interface/in_parts.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
@@ -17,7 +19,7 @@ using BucketTypes = TypeList<int32_t, int64_t, float, double>;
 
 // ---- search ----
 
-double SearchNs(int64_t size) { return 1.0 * std::log2(static_cast<double>(size) + 2); }
+double SearchNs(int64_t size) { return std::log2(static_cast<double>(size) + 2); }
 
 // Whether the place of `value` is after `middle`, in std::lower_bound or std::upper_bound.
 template <bool upper, typename N, typename T>
@@ -116,6 +118,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Bucketize(PrepareContext& p) {
   });
 }
 
+// Values whose bins are found before they are counted.
+constexpr int64_t kBinned = 256;
 constexpr double kBinNs = 1.5;
 
 template <typename T>
@@ -124,28 +128,47 @@ struct Bins {
   int64_t count;
 };
 
-// Adds the values to the counts of their bins. False: one of them is NaN.
+// Adds n <= kBinned values to the counts of their bins.
 template <typename T>
-bool CountInBins(const Bins<T>& bins, const T* x, int64_t n, int64_t* counts) {
+absl::Status CountInBins(const Bins<T>& bins, const T* x, int64_t n, int64_t* counts) {
   const auto parts = static_cast<double>(bins.count), low = static_cast<double>(bins.low);
   // The distance of both may be too large for a number.
   const double width = static_cast<double>(bins.high) / parts - low / parts;
-  constexpr int64_t kBlock = 256;
-  int32_t bin[kBlock];
-  for (int64_t begin = 0; begin < n; begin += kBlock) {
-    const int64_t size = std::min(kBlock, n - begin);
-    int numbers = 1;
-    for (int64_t i = 0; i < size; ++i) {
-      const T value = x[begin + i];
-      numbers &= value == value;
-      const T inside = std::min(std::max(value, bins.low), bins.high);
-      const double place = std::min((static_cast<double>(inside) - low) / width, parts - 1);
-      bin[i] = static_cast<int32_t>(std::max(0.0, place));  // 0 for NaN
-    }
-    if (numbers == 0) return false;
-    for (int64_t i = 0; i < size; ++i) ++counts[bin[i]];
+  int32_t bin[kBinned];
+  int numbers = 1;
+  for (int64_t i = 0; i < n; ++i) {
+    numbers &= x[i] == x[i];
+    const T inside = std::min(std::max(x[i], bins.low), bins.high);
+    const double place = std::min((static_cast<double>(inside) - low) / width, parts - 1);
+    bin[i] = static_cast<int32_t>(std::max(0.0, place));  // 0 for NaN
   }
-  return true;
+  if (numbers == 0) return InvalidArgument("values must not be NaN");
+  for (int64_t i = 0; i < n; ++i) ++counts[bin[i]];
+  return absl::OkStatus();
+}
+
+// The counts of n values.
+template <typename T>
+absl::StatusOr<std::vector<int64_t>> Histogram(const Bins<T>& bins, const T* x, int64_t n,
+                                               int threads) {
+  using Counts = std::vector<int64_t>;
+  const auto size = static_cast<size_t>(bins.count);
+  if (bins.count == 1) return Counts{n};  // NaN too, as in TensorFlow
+  const auto count = [&](Counts& counts, int64_t block) {
+    counts.resize(size);
+    const int64_t begin = block * kBinned;
+    return CountInBins(bins, x + begin, std::min(kBinned, n - begin), counts.data());
+  };
+  // Each part has all bins.
+  TENON_ASSIGN_OR_RETURN(
+      std::vector<Counts> parts,
+      InParts<Counts>(bins.count > n ? 1 : threads, CeilDiv(n, kBinned), kBinNs * kBinned, count));
+  Counts sums = std::move(parts[0]);
+  sums.resize(size);
+  for (size_t r = 1; r < parts.size(); ++r) {
+    std::transform(sums.begin(), sums.end(), parts[r].begin(), sums.begin(), std::plus<int64_t>());
+  }
+  return sums;
 }
 
 absl::Status HistogramShape(ShapeContext& c) {
@@ -164,8 +187,8 @@ absl::Status HistogramShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> Histogram(PrepareContext& p) {
-  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, Histogram, {2});
+absl::StatusOr<std::unique_ptr<Kernel>> HistogramKernel(PrepareContext& p) {
+  if (!p.output_shape(0).IsComplete()) return PrepareLate(p, HistogramKernel, {2});
   p.InputNotRead(2);
   const int64_t n = p.input_shape(0).num_elements(), bins = p.output_shape(0).dim(0);
   const DType count_type = p.output_dtype(0);
@@ -175,28 +198,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> Histogram(PrepareContext& p) {
       const T* x = run.input<T>(0);
       const T low = run.input<T>(1)[0], high = run.input<T>(1)[1];
       if (!(low < high)) return InvalidArgument("value_range must rise: ", low, ", ", high);
-      const Bins<T> binning{low, high, bins};
-      std::vector<int64_t> counts(static_cast<size_t>(bins), 0);
-      if (bins == 1) {
-        counts[0] = n;  // NaN too, as in TensorFlow
-      } else {
-        const int ranges = ParallelRanges(threads, n, std::max(ParallelGrain(kBinNs), bins));
-        std::vector<std::vector<int64_t>> own(static_cast<size_t>(ranges));
-        std::vector<char> numbers(own.size());
-        ParallelForRanges(ranges, ranges, 1, [&](int, int64_t begin, int64_t end) {
-          for (int64_t r = begin; r < end; ++r) {
-            const auto at = static_cast<size_t>(r);
-            own[at].resize(static_cast<size_t>(bins));
-            const int64_t first = n * r / ranges, last = n * (r + 1) / ranges;
-            numbers[at] = CountInBins(binning, x + first, last - first, own[at].data());
-          }
-        });
-        for (size_t r = 0; r < own.size(); ++r) {
-          if (numbers[r] == 0) return InvalidArgument("values must not be NaN");
-          std::transform(own[r].begin(), own[r].end(), counts.begin(), counts.begin(),
-                         std::plus<int64_t>());
-        }
-      }
+      TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> counts,
+                             Histogram(Bins<T>{low, high, bins}, x, n, threads));
       VisitTypes(TypeList<int32_t, int64_t>{}, count_type, [&]<typename I>() {
         std::transform(counts.begin(), counts.end(), run.output<I>(0),
                        [](int64_t v) { return static_cast<I>(v); });
@@ -266,7 +269,7 @@ const OpRegistration histogram_fixed_width_op({
     .attrs = "T: type; dtype: type = int32",
     .types = "T: int32 int64 float double; dtype: int32 int64",
     .shape = HistogramShape,
-    .reference = Histogram,
+    .reference = HistogramKernel,
 });
 
 const OpRegistration lower_bound_op({
