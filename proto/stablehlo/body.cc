@@ -85,6 +85,15 @@ absl::StatusOr<Value> Body::Operand(const Op& op, size_t i) const {
   return Get(op.operands[i]);
 }
 
+absl::StatusOr<std::vector<Value>> Body::Operands(const Op& op, size_t begin, size_t end) const {
+  std::vector<Value> values;
+  for (size_t i = begin; i < end; ++i) {
+    TENON_ASSIGN_OR_RETURN(Value v, Operand(op, i));
+    values.push_back(std::move(v));
+  }
+  return values;
+}
+
 absl::Status Body::Define(ValueId id, Value value) {
   const Type& type = module().type(id);
   if (type.kind == Type::Kind::kTensor) {
@@ -233,6 +242,12 @@ absl::StatusOr<Ref> Body::Integers32(const std::vector<int64_t>& values) {
     narrow.push_back(static_cast<int32_t>(v));
   }
   return Constant(Tensor::Vector<int32_t>(std::move(narrow)));
+}
+
+absl::StatusOr<Ref> Body::Transposed(const Ref& x, const std::vector<int64_t>& order) {
+  if (std::is_sorted(order.begin(), order.end())) return x;
+  TENON_ASSIGN_OR_RETURN(const Ref perm, Integers32(order));
+  return Node("Transpose", {x, perm}, {{"T", x.dtype}, {"Tperm", DType::kInt32}}, x.dtype);
 }
 
 absl::StatusOr<Ref> Body::Cast(const Ref& x, DType dtype) {

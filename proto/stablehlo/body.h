@@ -46,6 +46,8 @@ class Body {
 
   absl::StatusOr<Value> Get(ValueId id) const;
   absl::StatusOr<Value> Operand(const Op& op, size_t i) const;
+  // Operands begin ... end - 1.
+  absl::StatusOr<std::vector<Value>> Operands(const Op& op, size_t begin, size_t end) const;
   // Also checks that the value has the type that the op's result says.
   absl::Status Define(ValueId id, Value value);
   absl::Status DefineResult(const Op& op, Value value) { return DefineResult(op, 0, value); }
@@ -78,6 +80,8 @@ class Body {
   // int32, or int64 if a number needs that.
   absl::StatusOr<Ref> Integers(const std::vector<int64_t>& values);
   absl::StatusOr<Ref> Integers32(const std::vector<int64_t>& values);
+  // Dimension i of the result is dimension order[i] of x.
+  absl::StatusOr<Ref> Transposed(const Ref& x, const std::vector<int64_t>& order);
   absl::StatusOr<Ref> Cast(const Ref& x, DType dtype);
   absl::StatusOr<Ref> Reshape(const Ref& x, const Shape& from, const Shape& to);
   absl::StatusOr<Value> ConstantValue(const Tensor& value, const Shape& shape);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr absl::string_view kMagic = "ML\xefR";
 constexpr uint64_t kNewestVersion = 6;
-constexpr int kMaxDepth = 64;  // of nested regions
+constexpr int kMaxRegionDepth = 64;  // of nested regions
 
 // Versions of the format, by what they brought.
 constexpr uint64_t kDialectVersions = 1;
@@ -331,7 +331,7 @@ class Reader {
   }
 
   absl::Status ReadRegions(Cursor& outer, Op& op, int depth) {
-    if (depth >= kMaxDepth) return Unimplemented("regions are nested too deeply");
+    if (depth >= kMaxRegionDepth) return Unimplemented("regions are nested too deeply");
     uint64_t regions;
     bool isolated;
     if (!outer.VarintWithFlag(regions, isolated) || regions > outer.left()) return Truncated("ops");

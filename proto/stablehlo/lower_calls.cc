@@ -10,16 +10,7 @@ namespace tenon::stablehlo {
 namespace {
 
 constexpr size_t kMaxCalls = 64;
-constexpr int kMaxDepth = 64;
-
-absl::StatusOr<std::vector<Value>> Operands(Body& body, const Op& op, size_t first = 0) {
-  std::vector<Value> values;
-  for (size_t i = first; i < op.operands.size(); ++i) {
-    TENON_ASSIGN_OR_RETURN(Value v, body.Operand(op, i));
-    values.push_back(std::move(v));
-  }
-  return values;
-}
+constexpr int kMaxDepthOfCalls = 64;
 
 absl::Status Inline(Body& body, const Op& op, absl::string_view name) {
   const Function* function = body.module().Find(name);
@@ -34,7 +25,7 @@ absl::Status Inline(Body& body, const Op& op, absl::string_view name) {
     return absl::ResourceExhaustedError("the module has too many calls");
   }
   --body.writer().nodes_left;
-  TENON_ASSIGN_OR_RETURN(const std::vector<Value> args, Operands(body, op));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Value> args, body.Operands(op, 0, op.operands.size()));
   calls.push_back(function->name);
   absl::StatusOr<std::vector<Value>> results = body.Lower(function->body, args);
   calls.pop_back();
@@ -136,7 +127,7 @@ struct RegionFunction {
   // Lowers the block and returns the dtypes of what it returns, without tokens.
   absl::StatusOr<std::vector<DType>> Fill(const Block& block, absl::Span<const Value> args) {
     ModuleWriter& writer = outer.writer();
-    if (writer.depth >= kMaxDepth) return Unimplemented("regions are nested too deeply");
+    if (writer.depth >= kMaxDepthOfCalls) return Unimplemented("regions are nested too deeply");
     ++writer.depth;
     absl::StatusOr<std::vector<Value>> results = inner.Lower(block, args);
     --writer.depth;
@@ -181,7 +172,7 @@ absl::Status DefineResults(Body& body, const Op& op, const std::vector<Ref>& ten
 absl::Status While(Body& body, const Op& op) {
   TENON_ASSIGN_OR_RETURN(const Block* condition, RegionOf(op, 0));
   TENON_ASSIGN_OR_RETURN(const Block* step, RegionOf(op, 1));
-  TENON_ASSIGN_OR_RETURN(const std::vector<Value> start, Operands(body, op));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Value> start, body.Operands(op, 0, op.operands.size()));
   if (op.results.size() != start.size()) return InvalidArgument("gives another number of values");
   const std::vector<ValueId> captured = CapturedBy({condition, step});
   std::vector<Ref> inputs;
@@ -265,7 +256,7 @@ absl::Status Branch(Body& body, const Op& op) {
   return DefineResults(body, op, made);
 }
 
-constexpr Lowering kRows[] = {
+constexpr Lowering kCalls[] = {
     {"after_all", Token},     {"call", Call}, {"case", Branch},
     {"composite", Composite}, {"if", Branch}, {"optimization_barrier", PassOn},
     {"while", While},
@@ -273,6 +264,6 @@ constexpr Lowering kRows[] = {
 
 }  // namespace
 
-absl::Span<const Lowering> CallLowerings() { return kRows; }
+absl::Span<const Lowering> CallLowerings() { return kCalls; }
 
 }  // namespace tenon::stablehlo

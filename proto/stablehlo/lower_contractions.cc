@@ -237,12 +237,6 @@ absl::StatusOr<Conv> ConvOf(const Op& op, int rank) {
   return c;
 }
 
-absl::StatusOr<Ref> Transposed(Body& body, const Ref& x, const Dims& order) {
-  if (std::is_sorted(order.begin(), order.end())) return x;
-  TENON_ASSIGN_OR_RETURN(const Ref perm, body.Integers32(order));
-  return body.Node("Transpose", {x, perm}, {{"T", x.dtype}, {"Tperm", DType::kInt32}}, x.dtype);
-}
-
 Dims Inverse(const Dims& order) {
   Dims inverse(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
@@ -277,8 +271,8 @@ absl::StatusOr<Ref> Volumes(Body& body, Ref x, Ref filter, Conv& c) {
   if (border) {
     TENON_ASSIGN_OR_RETURN(x, Padded(body, x, 5, c.input.spatial, c));
   }
-  TENON_ASSIGN_OR_RETURN(x, Transposed(body, x, c.input.ImageOrder()));
-  TENON_ASSIGN_OR_RETURN(filter, Transposed(body, filter, c.kernel.FilterOrder()));
+  TENON_ASSIGN_OR_RETURN(x, body.Transposed(x, c.input.ImageOrder()));
+  TENON_ASSIGN_OR_RETURN(filter, body.Transposed(filter, c.kernel.FilterOrder()));
   Dims strides = {1}, dilations = {1};
   strides.insert(strides.end(), c.strides.begin(), c.strides.end());
   dilations.insert(dilations.end(), c.rhs_dilation.begin(), c.rhs_dilation.end());
@@ -290,7 +284,7 @@ absl::StatusOr<Ref> Volumes(Body& body, Ref x, Ref filter, Conv& c) {
           "Conv3D", {x, filter},
           {{"T", x.dtype}, {"strides", strides}, {"dilations", dilations}, {"padding", "VALID"}},
           x.dtype));
-  return Transposed(body, y, Inverse(c.output.ImageOrder()));
+  return body.Transposed(y, Inverse(c.output.ImageOrder()));
 }
 
 // The general form, which rewriting turns into Conv2D or DepthwiseConv2dNative where it is one.
@@ -393,7 +387,7 @@ absl::Status Convolution(Body& body, const Op& op) {
   return body.DefineResult(op, std::move(result));
 }
 
-constexpr Lowering kRows[] = {
+constexpr Lowering kContractions[] = {
     {"convolution", Convolution},
     {"dot", PlainDot},
     {"dot_general", DotGeneral},
@@ -402,6 +396,6 @@ constexpr Lowering kRows[] = {
 
 }  // namespace
 
-absl::Span<const Lowering> ContractionLowerings() { return kRows; }
+absl::Span<const Lowering> ContractionLowerings() { return kContractions; }
 
 }  // namespace tenon::stablehlo

@@ -104,12 +104,12 @@ absl::Status CustomCall(Body& body, const Op& op) {
   return Unimplemented("Tenon does not have '", target, "'");
 }
 
-constexpr Lowering kRows[] = {
+constexpr Lowering kCustomCalls[] = {
     {"custom_call", CustomCall},
 };
 
 }  // namespace
 
-absl::Span<const Lowering> CustomCallLowerings() { return kRows; }
+absl::Span<const Lowering> CustomCallLowerings() { return kCustomCalls; }
 
 }  // namespace tenon::stablehlo

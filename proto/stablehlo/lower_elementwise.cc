@@ -9,21 +9,12 @@
 namespace tenon::stablehlo {
 namespace {
 
-absl::StatusOr<std::vector<Value>> Operands(Body& body, const Op& op, size_t n) {
-  std::vector<Value> operands;
-  for (size_t i = 0; i < n; ++i) {
-    TENON_ASSIGN_OR_RETURN(Value v, body.Operand(op, i));
-    operands.push_back(std::move(v));
-  }
-  return operands;
-}
-
 // One of TensorFlow's ops: for numbers, for bools.
-struct Plain {
+struct PlainOp {
   absl::string_view op, numbers, bools;
 };
 // op names: no row of the op table knows StableHLO's names.
-constexpr Plain kUnary[] = {
+constexpr PlainOp kUnary[] = {
     {"ceil", "Ceil", ""},
     {"cosine", "Cos", ""},
     {"exponential", "Exp", ""},
@@ -42,7 +33,7 @@ constexpr Plain kUnary[] = {
     {"tanh", "Tanh", ""},
 };
 // op names: likewise.
-constexpr Plain kBinary[] = {
+constexpr PlainOp kBinary[] = {
     {"add", "AddV2", "LogicalOr"},
     {"and", "BitwiseAnd", "LogicalAnd"},
     {"atan2", "Atan2", ""},
@@ -55,14 +46,14 @@ constexpr Plain kBinary[] = {
     {"xor", "BitwiseXor", "NotEqual"},
 };
 
-const Plain* FindPlain(absl::Span<const Plain> rows, absl::string_view op) {
-  for (const Plain& row : rows) {
+const PlainOp* FindPlain(absl::Span<const PlainOp> rows, absl::string_view op) {
+  for (const PlainOp& row : rows) {
     if (row.op == op) return &row;
   }
   return nullptr;
 }
 
-absl::StatusOr<Value> Apply(Body& body, const Plain& row, const std::vector<Value>& operands) {
+absl::StatusOr<Value> Apply(Body& body, const PlainOp& row, const std::vector<Value>& operands) {
   const DType dtype = operands[0].dtype;
   if (dtype != DType::kBool) return body.Map(row.numbers, operands);
   if (row.bools.empty()) return Unimplemented("on bools");
@@ -73,9 +64,9 @@ absl::StatusOr<Value> Apply(Body& body, const Plain& row, const std::vector<Valu
 }
 
 absl::Status Unary(Body& body, const Op& op) {
-  const Plain* row = FindPlain(kUnary, op.name);
+  const PlainOp* row = FindPlain(kUnary, op.name);
   if (row == nullptr) return Internal("has no row");
-  TENON_ASSIGN_OR_RETURN(const std::vector<Value> x, Operands(body, op, 1));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Value> x, body.Operands(op, 0, 1));
   TENON_ASSIGN_OR_RETURN(Value y, Apply(body, *row, x));
   return body.DefineResult(op, std::move(y));
 }
@@ -113,9 +104,9 @@ bool AreNumbers(const Value& a, const Value& b, double& x, double& y) {
 }
 
 absl::Status Binary(Body& body, const Op& op) {
-  const Plain* row = FindPlain(kBinary, op.name);
+  const PlainOp* row = FindPlain(kBinary, op.name);
   if (row == nullptr) return Internal("has no row");
-  TENON_ASSIGN_OR_RETURN(std::vector<Value> x, Operands(body, op, 2));
+  TENON_ASSIGN_OR_RETURN(std::vector<Value> x, body.Operands(op, 0, 2));
   double a, b, result;
   if (AreNumbers(x[0], x[1], a, b) && Computed(op.name, x[0].dtype, a, b, result)) {
     TENON_ASSIGN_OR_RETURN(Value y, body.Uniform(result, x[0].dtype, x[0]));
@@ -134,7 +125,7 @@ absl::Status Binary(Body& body, const Op& op) {
 }
 
 absl::Status Abs(Body& body, const Op& op) {
-  TENON_ASSIGN_OR_RETURN(const std::vector<Value> x, Operands(body, op, 1));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Value> x, body.Operands(op, 0, 1));
   if (!IsComplex(x[0].dtype)) {
     TENON_ASSIGN_OR_RETURN(Value y, body.Map("Abs", x));
     return body.DefineResult(op, std::move(y));
@@ -161,7 +152,7 @@ absl::Status Negate(Body& body, const Op& op) {
 absl::Status Compare(Body& body, const Op& op) {
   TENON_ASSIGN_OR_RETURN(const int64_t direction, IntegerOf(op, "comparison_direction"));
   TENON_ASSIGN_OR_RETURN(const int64_t kind, IntegerOf(op, "compare_type"));
-  TENON_ASSIGN_OR_RETURN(std::vector<Value> x, Operands(body, op, 2));
+  TENON_ASSIGN_OR_RETURN(std::vector<Value> x, body.Operands(op, 0, 2));
   // op names: in the order of VHLO's numbers.
   constexpr absl::string_view kOps[] = {"Equal",   "NotEqual",  "GreaterEqual",
                                         "Greater", "LessEqual", "Less"};
@@ -209,7 +200,7 @@ absl::Status Compare(Body& body, const Op& op) {
 }
 
 absl::Status Select(Body& body, const Op& op) {
-  TENON_ASSIGN_OR_RETURN(const std::vector<Value> x, Operands(body, op, 3));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Value> x, body.Operands(op, 0, 3));
   double chosen;
   if (x[0].IsUniform() && x[0].UniformNumber(chosen)) {
     return body.DefineResult(op, chosen != 0 ? x[1] : x[2]);
@@ -220,7 +211,7 @@ absl::Status Select(Body& body, const Op& op) {
 
 // Operands: the lower limit, x, the upper limit.
 absl::Status Clamp(Body& body, const Op& op) {
-  TENON_ASSIGN_OR_RETURN(const std::vector<Value> x, Operands(body, op, 3));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Value> x, body.Operands(op, 0, 3));
   TENON_ASSIGN_OR_RETURN(const Value above, body.Map("Maximum", {x[1], x[0]}));
   TENON_ASSIGN_OR_RETURN(Value y, body.Map("Minimum", {above, x[2]}));
   return body.DefineResult(op, std::move(y));
@@ -241,7 +232,7 @@ absl::Status Convert(Body& body, const Op& op) {
 }
 
 absl::Status Complex(Body& body, const Op& op) {
-  TENON_ASSIGN_OR_RETURN(const std::vector<Value> x, Operands(body, op, 2));
+  TENON_ASSIGN_OR_RETURN(const std::vector<Value> x, body.Operands(op, 0, 2));
   TENON_ASSIGN_OR_RETURN(const Type* type, body.ResultType(op));
   TENON_ASSIGN_OR_RETURN(Value y, body.Elementwise("Complex", x, type->dtype,
                                                    {{"T", x[0].dtype}, {"Tout", type->dtype}}));
@@ -309,7 +300,7 @@ absl::Status ReducePrecision(Body& body, const Op& op) {
   return body.DefineResult(op, std::move(y));
 }
 
-constexpr Lowering kRows[] = {
+constexpr Lowering kElementwiseRows[] = {
     {"abs", Abs},
     {"add", Binary},
     {"and", Binary},
@@ -353,6 +344,6 @@ constexpr Lowering kRows[] = {
 
 }  // namespace
 
-absl::Span<const Lowering> ElementwiseLowerings() { return kRows; }
+absl::Span<const Lowering> ElementwiseLowerings() { return kElementwiseRows; }
 
 }  // namespace tenon::stablehlo

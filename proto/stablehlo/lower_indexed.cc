@@ -186,7 +186,7 @@ absl::Status Sort(Body& body, const Op& op) {
   return DefineTensors(body, op, sorted);
 }
 
-constexpr Lowering kRows[] = {
+constexpr Lowering kIndexed[] = {
     {"dynamic_gather", Gather},
     {"gather", Gather},
     {"scatter", Scatter},
@@ -195,6 +195,6 @@ constexpr Lowering kRows[] = {
 
 }  // namespace
 
-absl::Span<const Lowering> IndexedLowerings() { return kRows; }
+absl::Span<const Lowering> IndexedLowerings() { return kIndexed; }
 
 }  // namespace tenon::stablehlo

@@ -130,7 +130,7 @@ absl::Status BatchNorm(Body& body, const Op& op) {
   return body.DefineResult(op, std::move(y));
 }
 
-constexpr Lowering kRows[] = {
+constexpr Lowering kLinearAlgebra[] = {
     {"batch_norm_inference", BatchNorm},
     {"cholesky", Cholesky},
     {"fft", Fft},
@@ -139,6 +139,6 @@ constexpr Lowering kRows[] = {
 
 }  // namespace
 
-absl::Span<const Lowering> LinearAlgebraLowerings() { return kRows; }
+absl::Span<const Lowering> LinearAlgebraLowerings() { return kLinearAlgebra; }
 
 }  // namespace tenon::stablehlo

@@ -173,7 +173,7 @@ absl::Status Reverse(Body& body, const Op& op) {
   return body.DefineNode(op, "ReverseV2", {whole, axes}, {{"T", x.dtype}, {"Tidx", DType::kInt32}});
 }
 
-constexpr Lowering kRows[] = {
+constexpr Lowering kMoves[] = {
     {"concatenate", Concatenate},
     {"dynamic_pad", Pad},
     {"dynamic_slice", DynamicSlice},
@@ -186,6 +186,6 @@ constexpr Lowering kRows[] = {
 
 }  // namespace
 
-absl::Span<const Lowering> MoveLowerings() { return kRows; }
+absl::Span<const Lowering> MoveLowerings() { return kMoves; }
 
 }  // namespace tenon::stablehlo

@@ -176,7 +176,7 @@ absl::Status BitcastConvert(Body& body, const Op& op) {
   return body.DefineNode(op, "Bitcast", {whole}, {{"T", x.dtype}, {"type", type->dtype}});
 }
 
-constexpr Lowering kRows[] = {
+constexpr Lowering kNumbers[] = {
     {"bitcast_convert", BitcastConvert},
     {"count_leading_zeros", LeadingZeros},
     {"divide", Divide},
@@ -189,6 +189,6 @@ constexpr Lowering kRows[] = {
 
 }  // namespace
 
-absl::Span<const Lowering> NumberLowerings() { return kRows; }
+absl::Span<const Lowering> NumberLowerings() { return kNumbers; }
 
 }  // namespace tenon::stablehlo

@@ -124,12 +124,12 @@ absl::Status ReduceOp(Body& body, const Op& op) {
   return body.DefineResult(op, std::move(y));
 }
 
-constexpr Lowering kRows[] = {
+constexpr Lowering kReductions[] = {
     {"reduce", ReduceOp},
 };
 
 }  // namespace
 
-absl::Span<const Lowering> ReductionLowerings() { return kRows; }
+absl::Span<const Lowering> ReductionLowerings() { return kReductions; }
 
 }  // namespace tenon::stablehlo

@@ -83,12 +83,6 @@ absl::Status DimensionSize(Body& body, const Op& op) {
       {{"T", DType::kInt32}, {"Index", DType::kInt32}, {"shrink_axis_mask", int64_t{1}}});
 }
 
-absl::StatusOr<Ref> Transposed(Body& body, const Ref& x, const std::vector<int64_t>& order) {
-  if (std::is_sorted(order.begin(), order.end())) return x;
-  TENON_ASSIGN_OR_RETURN(const Ref perm, body.Integers32(order));
-  return body.Node("Transpose", {x, perm}, {{"T", x.dtype}, {"Tperm", DType::kInt32}}, x.dtype);
-}
-
 absl::StatusOr<Value> TransposedValue(Body& body, const Value& x,
                                       const std::vector<int64_t>& order) {
   Shape shape;
@@ -108,7 +102,7 @@ absl::StatusOr<Value> TransposedValue(Body& body, const Value& x,
     return Expanded(std::move(y), shape);
   }
   TENON_ASSIGN_OR_RETURN(const Ref whole, body.Full(x));
-  TENON_ASSIGN_OR_RETURN(Ref y, Transposed(body, whole, order));
+  TENON_ASSIGN_OR_RETURN(Ref y, body.Transposed(whole, order));
   return Whole(std::move(y), std::move(shape));
 }
 
@@ -188,7 +182,7 @@ absl::Status Reshape(Body& body, const Op& op) {
   return body.DefineResult(op, std::move(y));
 }
 
-constexpr Lowering kRows[] = {
+constexpr Lowering kShapes[] = {
     {"broadcast", Broadcast},
     {"broadcast_in_dim", BroadcastInDim},
     {"constant", Constant},
@@ -203,6 +197,6 @@ constexpr Lowering kRows[] = {
 
 }  // namespace
 
-absl::Span<const Lowering> ShapeLowerings() { return kRows; }
+absl::Span<const Lowering> ShapeLowerings() { return kShapes; }
 
 }  // namespace tenon::stablehlo

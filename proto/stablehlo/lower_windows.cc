@@ -297,13 +297,13 @@ absl::Status SelectAndScatter(Body& body, const Op& op) {
                           {"scatter", std::move(scatters)}});
 }
 
-constexpr Lowering kRows[] = {
+constexpr Lowering kWindows[] = {
     {"reduce_window", ReduceWindow},
     {"select_and_scatter", SelectAndScatter},
 };
 
 }  // namespace
 
-absl::Span<const Lowering> WindowLowerings() { return kRows; }
+absl::Span<const Lowering> WindowLowerings() { return kWindows; }
 
 }  // namespace tenon::stablehlo

@@ -12,7 +12,7 @@ struct Row {
 };
 
 // By name. The attributes are in alphabetical order, as in the file.
-constexpr Row kRows[] = {
+constexpr Row kOpAttributes[] = {
     {"batch_norm_inference_v1", "epsilon feature_index"},
     {"broadcast_in_dim_v1", "broadcast_dimensions"},
     {"broadcast_v1", "broadcast_sizes"},
@@ -118,8 +118,8 @@ constexpr Row kRows[] = {
 }  // namespace
 
 absl::string_view AttributesOf(absl::string_view op) {
-  const Row* end = std::end(kRows);
-  const Row* row = std::lower_bound(std::begin(kRows), end, op,
+  const Row* end = std::end(kOpAttributes);
+  const Row* row = std::lower_bound(std::begin(kOpAttributes), end, op,
                                     [](const Row& r, absl::string_view o) { return r.op < o; });
   return row != end && row->op == op ? row->attributes : absl::string_view();
 }
