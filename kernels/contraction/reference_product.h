@@ -2,23 +2,16 @@
 #ifndef TENON_KERNELS_CONTRACTION_REFERENCE_PRODUCT_H_
 #define TENON_KERNELS_CONTRACTION_REFERENCE_PRODUCT_H_
 
-#include <Eigen/Core>
-#include <algorithm>
+#include <cstdint>
 
 namespace tenon {
 
-// out = x * y, in parts of 256 terms: the rounding error of a long sum is that of a short one.
-// Eigen's own parts grow with the caches.
-template <typename X, typename Y, typename Out>
-void ReferenceProduct(const X& x, const Y& y, Out&& out) {
-  constexpr Eigen::Index kTerms = 256;
-  const Eigen::Index first = std::min(kTerms, x.cols());
-  out.noalias() = x.leftCols(first) * y.topRows(first);
-  for (Eigen::Index k = first; k < x.cols(); k += kTerms) {
-    const Eigen::Index n = std::min(kTerms, x.cols() - k);
-    out.noalias() += x.middleCols(k, n) * y.middleRows(k, n);
-  }
-}
+// out[m, n] = a[m, k] * b[k, n], row by row, on this thread; the rows of b are b_row elements
+// apart. Long sums are added in parts of 256 terms, so that their rounding error is that of short
+// ones. C: float, double, uint32_t, uint64_t, complex64 or complex128.
+template <typename C>
+void ReferenceProduct(int64_t m, int64_t n, int64_t k, const C* a, const C* b, int64_t b_row,
+                      C* out);
 
 }  // namespace tenon
 

@@ -1,10 +1,11 @@
 #include "kernels/convolution/conv_gradient_reference.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 #include <type_traits>
 #include <vector>
 
+#include "kernels/contraction/reference_product.h"
 #include "kernels/contraction/reference_types.h"
 #include "kernels/convolution/image_positions.h"
 #include "kernels/interface/parallel.h"
@@ -126,40 +127,37 @@ class Gradient {
     }
   }
 
-  static void Multiply(const Matrix<C>& a, const Matrix<C>& b, Matrix<C>& product) {
+  void Multiply(const Matrix<C>& a, const Matrix<C>& b, Matrix<C>& product) const {
     product.resize(a.rows(), b.cols());
     if constexpr (std::is_same_v<C, double>) {
-      MultiplyDense<double>({1, a.rows(), b.cols(), a.cols()}, a.data(), b.data(), product.data());
-    } else {
-      product.noalias() = a * b;
+      if (vectors_) {
+        return MultiplyDense<double>({1, a.rows(), b.cols(), a.cols()}, a.data(), b.data(),
+                                     product.data());
+      }
     }
+    ReferenceProduct(a.rows(), b.cols(), a.cols(), a.data(), b.data(), b.cols(), product.data());
   }
 
   // Output gradients [positions, O] times the transposed filter [window * block, O]: the
   // contribution of each window to its input pixels.
   void InputDense(int64_t n, const Block& b, const T* filter, const T* dy, Matrix<C>& sum) const {
     const int64_t outputs = g_.out_per_group();
-    Matrix<C> weights(window_ * b.count, outputs);
+    Matrix<C> weights(outputs, window_ * b.count);  // transposed
     for (int64_t w = 0; w < window_; ++w) {
       for (int64_t c = 0; c < b.count; ++c) {
         const T* f =
             filter + (w * g_.in_per_group() + b.first + c) * g_.out_channels + b.group * outputs;
-        for (int64_t o = 0; o < outputs; ++o) weights(w * b.count + c, o) = static_cast<C>(f[o]);
+        for (int64_t o = 0; o < outputs; ++o) weights(o, w * b.count + c) = static_cast<C>(f[o]);
       }
     }
-    Matrix<C> out, added, transposed;
-    if (vectors_) transposed = weights.transpose();
+    Matrix<C> out, added;
     // What vector code adds stays in the second-level cache.
     const int64_t most =
         vectors_ ? std::clamp<int64_t>((12 << 10) / (window_ * b.count), 12, kRows) : kRows;
     for (int64_t first = 0; first < g_.out_positions(); first += most) {
       out.resize(std::min(most, g_.out_positions() - first), outputs);
       GatherOut(dy, n, b.group, first, out);
-      if (vectors_) {
-        Multiply(out, transposed, added);
-      } else {
-        added.noalias() = out * weights.transpose();
-      }
+      Multiply(out, weights, added);
       for (int64_t i = 0; i < added.rows(); ++i) {
         ForWindow(g_, first + i, [&](int64_t w, int64_t position) {
           if (position < 0) return;
@@ -209,13 +207,9 @@ class Gradient {
           }
           CopyChannels(image + position * in_.position, in_.channel, b.count, in.row(i).data());
         });
-        if (vectors_) {
-          transposed = in.transpose();
-          Multiply(transposed, out, added);
-          sum += added;
-        } else {
-          sum.noalias() += in.transpose() * out;
-        }
+        transposed = in.transpose();
+        Multiply(transposed, out, added);
+        sum += added;
       }
     }
     for (int64_t c = 0; c < b.count; ++c) {

@@ -1,6 +1,5 @@
 #include "kernels/convolution/conv_reference.h"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <type_traits>
 #include <vector>
@@ -14,9 +13,6 @@
 
 namespace tenon {
 namespace {
-
-template <typename C>
-using Matrix = Eigen::Matrix<C, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 template <typename T>
 class ConvReference {
@@ -62,8 +58,9 @@ class ConvReference {
   void Dense(int64_t n, int64_t first, int64_t count) const {
     const int64_t window = g_.window_positions(), channels = g_.in_per_group();
     const int64_t outputs = g_.out_per_group();
-    Matrix<C> unfolded(count, window * channels);
-    Matrix<C> product(count, outputs);
+    const int64_t depth = window * channels;
+    std::vector<C> unfolded(static_cast<size_t>(count * depth));
+    std::vector<C> product(static_cast<size_t>(count * outputs));
     for (int64_t group = 0; group < g_.groups; ++group) {
       for (int64_t i = 0; i < count; ++i) {
         ForWindow(g_, first + i, [&](int64_t w, int64_t position) {
@@ -77,26 +74,24 @@ class ConvReference {
           CopyChannels(x, in_.channel, channels, row);
         });
       }
-      Multiply(unfolded, filter_.data() + group * outputs, product);
+      Multiply(count, depth, unfolded.data(), filter_.data() + group * outputs, product.data());
       for (int64_t i = 0; i < count; ++i) {
         T* y =
             output_ + n * out_.batch + (first + i) * out_.position + group * outputs * out_.channel;
-        for (int64_t o = 0; o < outputs; ++o) y[o * out_.channel] = static_cast<T>(product(i, o));
+        const C* const y_row = product.data() + i * outputs;
+        for (int64_t o = 0; o < outputs; ++o) y[o * out_.channel] = static_cast<T>(y_row[o]);
       }
     }
   }
 
-  // `filter`: the group's columns of the filter.
-  void Multiply(const Matrix<C>& unfolded, const C* filter, Matrix<C>& product) const {
+  // `unfolded`: [rows, depth]; `filter`: the group's columns of the filter.
+  void Multiply(int64_t rows, int64_t depth, const C* unfolded, const C* filter, C* product) const {
     if constexpr (std::is_same_v<C, double>) {
       if (vectors_) {
-        return MultiplyDense<double>({1, product.rows(), product.cols(), unfolded.cols()},
-                                     unfolded.data(), filter, product.data());
+        return MultiplyDense<double>({1, rows, g_.out_channels, depth}, unfolded, filter, product);
       }
     }
-    const Eigen::Map<const Matrix<C>, 0, Eigen::OuterStride<>> columns(
-        filter, unfolded.cols(), product.cols(), Eigen::OuterStride<>(g_.out_channels));
-    ReferenceProduct(unfolded, columns, product);
+    ReferenceProduct(rows, g_.out_per_group(), depth, unfolded, filter, g_.out_channels, product);
   }
 
   void Depthwise(int64_t n, int64_t first, int64_t count) const {

@@ -1,8 +1,9 @@
 #include "kernels/matmul/mixed_product.h"
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 #include <algorithm>
 
+#include "kernels/contraction/reference_product.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
 
@@ -35,10 +36,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> MixedProduct(PrepareContext& p) {
     if (out.num_elements() == 0) return absl::OkStatus();
     const FloatMatrix a = OperandOf(r, 0, a_type, a_shape, transpose_a);
     const FloatMatrix b = OperandOf(r, 1, b_type, b_shape, transpose_b);
-    Eigen::Map<FloatMatrix> y(r.output<float>(0), out.dim(0), out.dim(1));
+    float* const y = r.output<float>(0);
     const double cost = static_cast<double>(a.cols() + 1) * static_cast<double>(b.cols());
     ParallelFor(threads, out.dim(0), ParallelGrain(cost / 8), [&](int64_t begin, int64_t end) {
-      y.middleRows(begin, end - begin).noalias() = a.middleRows(begin, end - begin) * b;
+      ReferenceProduct(end - begin, b.cols(), a.cols(), a.data() + begin * a.cols(), b.data(),
+                       b.cols(), y + begin * b.cols());
     });
     return absl::OkStatus();
   });

@@ -1,4 +1,3 @@
-#include <Eigen/Dense>
 #include <algorithm>
 #include <complex>
 #include <cstring>
@@ -14,9 +13,6 @@
 
 namespace tenon {
 namespace {
-
-template <typename C>
-using Matrix = Eigen::Matrix<C, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 struct Axis {
   int64_t extent;
@@ -108,7 +104,7 @@ C Converted(T v) {
 
 template <typename C>
 C Conjugate(C v, bool conjugate) {
-  if constexpr (Eigen::NumTraits<C>::IsComplex) {
+  if constexpr (kIsComplex<C>) {
     return conjugate ? std::conj(v) : v;
   } else {
     return v;
@@ -126,7 +122,7 @@ const C* Gather(const void* operand, const Axes& keep, const Axes& sum, bool con
                 std::vector<C>& storage) {
   const T* const data = static_cast<const T*>(operand);
   if constexpr (std::is_same_v<T, C>) {
-    if (sum.empty() && IsDense(keep) && !(conjugate && Eigen::NumTraits<C>::IsComplex)) {
+    if (sum.empty() && IsDense(keep) && !(conjugate && kIsComplex<C>)) {
       return data;
     }
   } else if constexpr (sizeof(T) == sizeof(C) && std::is_integral_v<T>) {
@@ -227,9 +223,8 @@ void BatchGemm(const C* a, const C* b, C* out, int64_t batch, int64_t m, int64_t
       const int64_t i = task / parts, first = task % parts * rows;
       const int64_t count = std::min(rows, m - first);
       if (count <= 0) continue;
-      const Eigen::Map<const Matrix<C>> x(a + (i * m + first) * k, count, k);
-      const Eigen::Map<const Matrix<C>> y(b + i * k * n, k, n);
-      ReferenceProduct(x, y, Eigen::Map<Matrix<C>>(out + (i * m + first) * n, count, n));
+      ReferenceProduct(count, n, k, a + (i * m + first) * k, b + i * k * n, n,
+                       out + (i * m + first) * n);
     }
   });
 }
