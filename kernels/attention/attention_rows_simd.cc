@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
 
-constexpr size_t kKeys = 256;  // in a block
+constexpr size_t kRowKeys = 256;  // in a block
 constexpr size_t kRowVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
 
 #if HWY_TARGET <= HWY_AVX2
@@ -50,7 +50,7 @@ struct Rows {
         width(static_cast<size_t>(p.width)),
         q(t.scratch),
         s(q + rows * padded),
-        o(s + rows * kKeys) {
+        o(s + rows * kRowKeys) {
     std::fill_n(q, rows * padded, 0.0f);
     std::fill_n(o, rows * width, 0.0f);
     for (size_t r = 0; r < rows; ++r) {
@@ -88,7 +88,7 @@ struct Rows {
 #pragma GCC unroll 4
     for (size_t r = 0; r < rows; ++r) {
 #pragma GCC unroll 4
-      for (size_t j = 0; j < keys; ++j) to[r * kKeys + j] = Total(sum[r * keys + j]);
+      for (size_t j = 0; j < keys; ++j) to[r * kRowKeys + j] = Total(sum[r * keys + j]);
     }
   }
 
@@ -171,7 +171,7 @@ struct Rows {
       for (size_t c = 0; c < vectors; ++c) x[c] = part.Load(v + c * lanes);
 #pragma GCC unroll 4
       for (size_t r = 0; r < rows; ++r) {
-        const Vf weight = Const(s[r * kKeys + j]);
+        const Vf weight = Const(s[r * kRowKeys + j]);
 #pragma GCC unroll 4
         for (size_t c = 0; c < vectors; ++c) {
           sum[r * vectors + c] = hn::MulAdd(weight, x[c], sum[r * vectors + c]);
@@ -195,7 +195,7 @@ struct Rows {
     for (; j < n; ++j) Scores<1>(k + static_cast<int64_t>(j) * k_stride, k_stride, s + j);
     std::array<float, rows> factors;
     for (size_t r = 0; r < rows; ++r) {
-      float* t = s + r * kKeys;
+      float* t = s + r * kRowKeys;
       for (const AttentionStep& step : p.steps) Apply(step, r, begin, n, t);
       factors[r] = Exponentials(r, n, t);
     }
@@ -211,8 +211,8 @@ struct Rows {
   }
 
   void Run() {
-    for (int64_t begin = task.key_begin; begin < task.key_end; begin += kKeys) {
-      Block(begin, static_cast<size_t>(std::min<int64_t>(kKeys, task.key_end - begin)));
+    for (int64_t begin = task.key_begin; begin < task.key_end; begin += kRowKeys) {
+      Block(begin, static_cast<size_t>(std::min<int64_t>(kRowKeys, task.key_end - begin)));
     }
     for (size_t r = 0; r < rows; ++r) {
       const int64_t row = first + static_cast<int64_t>(r);
@@ -249,7 +249,7 @@ void RunRowsOf(const AttentionTask& task) {
 }
 size_t RowsFloats(const AttentionProblem& p) {
   const size_t padded = RoundUp(static_cast<size_t>(p.depth), hn::Lanes(FloatTag()));
-  return RoundUp(4 * (padded + kKeys + static_cast<size_t>(p.width)), 16);
+  return RoundUp(4 * (padded + kRowKeys + static_cast<size_t>(p.width)), 16);
 }
 
 AttentionRows GetRows() { return {&RunRowsOf, &RowsFloats}; }

@@ -5,10 +5,10 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/linalg/elimination.h"
-#include "kernels/linalg/matrices.h"
-#include "kernels/linalg/numbers.h"
-#include "kernels/linalg/reflections.h"
+#include "kernels/linalg/loops/elimination.h"
+#include "kernels/linalg/loops/matrices.h"
+#include "kernels/linalg/loops/numbers.h"
+#include "kernels/linalg/loops/reflections.h"
 
 namespace tenon {
 namespace {

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "kernels/linalg/elimination.h"
-#include "kernels/linalg/matrices.h"
-#include "kernels/linalg/numbers.h"
+#include "kernels/linalg/loops/elimination.h"
+#include "kernels/linalg/loops/matrices.h"
+#include "kernels/linalg/loops/numbers.h"
 
 namespace tenon {
 namespace {

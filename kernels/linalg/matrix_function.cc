@@ -6,9 +6,9 @@
 #include <limits>
 #include <unsupported/Eigen/MatrixFunctions>
 
-#include "kernels/linalg/elimination.h"
-#include "kernels/linalg/matrices.h"
-#include "kernels/linalg/square_root.h"
+#include "kernels/linalg/loops/elimination.h"
+#include "kernels/linalg/loops/matrices.h"
+#include "kernels/linalg/loops/square_root.h"
 
 namespace tenon {
 namespace {

@@ -1,7 +1,7 @@
 #include "kernels/linalg/qr.h"
 
-#include "kernels/linalg/matrices.h"
-#include "kernels/linalg/reflections.h"
+#include "kernels/linalg/loops/matrices.h"
+#include "kernels/linalg/loops/reflections.h"
 
 namespace tenon {
 

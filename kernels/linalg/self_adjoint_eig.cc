@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/linalg/matrices.h"
+#include "kernels/linalg/loops/matrices.h"
+#include "kernels/linalg/loops/reflections.h"
 #include "kernels/linalg/qr_iterations.h"
-#include "kernels/linalg/reflections.h"
 
 namespace tenon {
 namespace {

@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "kernels/linalg/matrices.h"
+#include "kernels/linalg/loops/matrices.h"
+#include "kernels/linalg/loops/reflections.h"
 #include "kernels/linalg/qr_iterations.h"
-#include "kernels/linalg/reflections.h"
 
 namespace tenon {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/linalg/elimination.h"
-#include "kernels/linalg/matrices.h"
+#include "kernels/linalg/loops/elimination.h"
+#include "kernels/linalg/loops/matrices.h"
 
 namespace tenon {
 namespace {

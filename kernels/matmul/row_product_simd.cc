@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <utility>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
@@ -124,16 +125,14 @@ HWY_INLINE void FinishRowTile(const RowProduct& p, const RowTile& t, Part last,
       sum = hn::Add(sum, part.Load(d, addend + row * out_row + column));
     });
   }
-  // NaN stays.
-  if (p.clamp_low) {
-    ForSums(sums, last, [](auto d, auto, auto& sum, size_t, size_t) HWY_ATTR {
-      sum = hn::IfThenElse(hn::Lt(sum, hn::Zero(d)), hn::Zero(d), sum);
-    });
-  }
-  if (p.clamp_high) {
-    ForSums(sums, last, [](auto d, auto, auto& sum, size_t, size_t) HWY_ATTR {
-      const auto six = hn::Set(d, 6.0f);
-      sum = hn::IfThenElse(hn::Lt(six, sum), six, sum);
+  if (p.clamp_low || p.clamp_high) {
+    constexpr float kInfinity = std::numeric_limits<float>::infinity();
+    const float low = p.clamp_low ? 0.0f : -kInfinity, high = p.clamp_high ? 6.0f : kInfinity;
+    ForSums(sums, last, [=](auto d, auto, auto& sum, size_t, size_t) HWY_ATTR {
+      const auto least = hn::Set(d, low), most = hn::Set(d, high);
+      // NaN stays.
+      sum = hn::IfThenElse(hn::Lt(sum, least), least, sum);
+      sum = hn::IfThenElse(hn::Lt(most, sum), most, sum);
     });
   }
   ForSums(sums, last, [=](auto d, auto part, auto& sum, size_t row, size_t column) HWY_ATTR {
@@ -207,9 +206,14 @@ constexpr void SetVectorTiles(RowTileTable& table, std::index_sequence<vectors..
 template <bool parts>
 constexpr void SetLastTiles(RowTileTable& table) {
   constexpr auto kVectorCounts = std::make_index_sequence<kTileVectors>();
-  SetVectorTiles<kWholeVector, parts>(table, kVectorCounts);
   SetVectorTiles<kPartOfVector, parts>(table, kVectorCounts);
   if constexpr (kHasHalves) SetVectorTiles<kPartOfHalf, parts>(table, kVectorCounts);
+  if constexpr (parts && HWY_TARGET <= HWY_AVX3) {
+    // A mask of all lanes is right, too, and does not matter after a long sum.
+    table[parts][kWholeVector] = table[parts][kPartOfVector];
+  } else {
+    SetVectorTiles<kWholeVector, parts>(table, kVectorCounts);
+  }
 }
 constexpr RowTileTable AllRowTiles() {
   RowTileTable table{};

@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 
 // A block of the output stays in registers: this many rows, by this many vectors.
 constexpr size_t kRows = 6;
-constexpr size_t kVectors = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
+constexpr size_t kTogether = HWY_TARGET <= HWY_AVX3 ? 4 : 2;
 // Rows of b that one pass over a single row of the output sums; 8 are more streams than the
 // prefetchers follow well.
 constexpr size_t kTerms = 4;
@@ -177,8 +177,8 @@ void Multiply(const SmallProduct& p, const float* a, const float* b, float* out)
   if (p.m == 1) return OneRow(p, a, b, out);
   const size_t lanes = hn::Lanes(FloatTag());
   size_t j = 0;
-  for (; j + kVectors * lanes <= p.n; j += kVectors * lanes) {
-    Columns<kVectors>(p, WholePart(), a, b + j, out + j);
+  for (; j + kTogether * lanes <= p.n; j += kTogether * lanes) {
+    Columns<kTogether>(p, WholePart(), a, b + j, out + j);
   }
   for (; j + lanes <= p.n; j += lanes) Columns<1>(p, WholePart(), a, b + j, out + j);
   if (j < p.n) Columns<1>(p, RestPart{p.n - j}, a, b + j, out + j);

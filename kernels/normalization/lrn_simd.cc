@@ -79,7 +79,7 @@ void Gradient(const LrnRow& row) {
   });
 }
 
-LrnLoops Loops() { return {Forward, Gradient}; }
+LrnLoops LrnLoopsOfTarget() { return {Forward, Gradient}; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon
@@ -88,9 +88,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tenon {
 
-HWY_EXPORT(Loops);
+HWY_EXPORT(LrnLoopsOfTarget);
 
-LrnLoops FindLrnLoops() { return HWY_DYNAMIC_DISPATCH(Loops)(); }
+LrnLoops FindLrnLoops() { return HWY_DYNAMIC_DISPATCH(LrnLoopsOfTarget)(); }
 
 }  // namespace tenon
 #endif

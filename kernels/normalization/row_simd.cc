@@ -10,13 +10,12 @@
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
 #include "kernels/simd/math-inl.h"
-#include "kernels/simd/tail-inl.h"
+#include "kernels/simd/part-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
 
-HWY_INLINE float Total(Vf v) { return hn::GetLane(hn::SumOfLanes(FloatTag(), v)); }
 HWY_INLINE float Largest(Vf v) { return hn::GetLane(hn::MaxOfLanes(FloatTag(), v)); }
 HWY_INLINE Vf First(size_t n, Vf v) { return hn::IfThenElseZero(hn::FirstN(FloatTag(), n), v); }
 

@@ -10,7 +10,7 @@
 namespace tenon {
 namespace {
 
-constexpr int64_t kMostDilation = int64_t{1} << 31;
+constexpr int64_t kMostWindow = int64_t{1} << 31;
 
 // Visits the elements of a moving window.
 class WindowWalk {
@@ -91,7 +91,7 @@ absl::StatusOr<std::vector<MovingWindow>> MakeWindows(const Tensor& dimensions,
   std::vector<MovingWindow> windows;
   for (size_t i = 0; i < sizes.size(); ++i) {
     for (int64_t v : {sizes[i], steps[i], base[i], dilation[i]}) {
-      if (v < 1 || v > kMostDilation) return InvalidArgument("a window or stride of ", v);
+      if (v < 1 || v > kMostWindow) return InvalidArgument("a window or stride of ", v);
     }
     windows.push_back({sizes[i], {steps[i], pads[2 * i], pads[2 * i + 1], base[i], dilation[i]}});
   }

@@ -1,6 +1,6 @@
 // Cholesky: the lower triangular L with L L^H = A, from A's lower triangle; NaN if A is not
 // positive definite. CholeskyGrad: A's gradient from L's.
-#include "kernels/linalg/cholesky.h"
+#include "kernels/linalg/loops/cholesky.h"
 
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"

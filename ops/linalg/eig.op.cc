@@ -1,5 +1,5 @@
 // Eig: eigenvalues and eigenvectors of general matrices, complex.
-#include "kernels/linalg/eig.h"
+#include "kernels/linalg/loops/eig.h"
 
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"

@@ -1,6 +1,6 @@
 // TridiagonalSolve, TridiagonalMatMul. The diagonals are three rows: superdiagonal (its last
 // element is not used), main diagonal, and subdiagonal (its first element is not used).
-#include "kernels/linalg/tridiagonal.h"
+#include "kernels/linalg/loops/tridiagonal.h"
 
 #include "ops/linalg/matrix_shape.h"
 #include "ops/op.h"

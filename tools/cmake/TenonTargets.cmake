@@ -5,7 +5,7 @@ set(CMAKE_PCH_PROLOGUE "")
 #             [APART folder… | ONLY folder…]):
 # all sources of the current folder (tests apart) as one object library `tenon_NAME`. Object libraries, so that
 # rows which register themselves are never dropped by the linker. PCH: headers to compile once, those that most of
-# the sources include; PCH_OF: a lower layer's, which must be optimized in the same way, because GCC compiles with the
+# the sources include; PCH_OF: another target's, which must be optimized in the same way, because GCC compiles with the
 # optimization of the precompiled header.
 # FOLDERS: the sources of these folders only; EXCLUDE: all but those of these folders.
 # OPTIMIZE: less than -O3 (tenon_optimize).
@@ -35,7 +35,8 @@ function(tenon_layer NAME)
       tenon_optimize(tenon_${NAME} ${ARG_OPTIMIZE})
     endif()
     set_property(GLOBAL APPEND PROPERTY TENON_LAYERS tenon_${NAME})
-    if(ARG_PCH)
+    list(LENGTH sources count)
+    if(ARG_PCH AND count GREATER 1)  # for a single batch it would only cost
       tenon_pch(tenon_${NAME} ${ARG_PCH})
     elseif(ARG_PCH_OF)
       target_precompile_headers(tenon_${NAME} REUSE_FROM tenon_${ARG_PCH_OF})
@@ -69,8 +70,9 @@ endfunction()
 # ones, up to N of one folder each. A small source takes most of its time for templates that all of its
 # neighbors instantiate too: 20 at a time take three fifths of the time of 4 to 6. Where most of the time goes into
 # loops over elements (kernels, ops), large batches gain nothing. Names in anonymous namespaces must differ within a folder; sources
-# that are APART, or outside of the folders ONLY, and those of vector code (_simd.cc, which have options of
-# their own) stay as they are. The generated text names no absolute path, for ccache.
+# that are APART, or outside of the folders ONLY, stay as they are. Vector code (_simd.cc, which has options of its own and which Highway
+# includes once per instruction set) gets batches of its own, FOLDER/simd_K.cc, wherever it is not APART: Highway's headers take more time than
+# most of these sources. The generated text names no absolute path, for ccache.
 # With TENON_BATCHES off, RESULT is the sources themselves.
 function(tenon_batches RESULT N)
   cmake_parse_arguments(ARG "" "" "APART;ONLY;SOURCES" ${ARGN})
@@ -87,21 +89,34 @@ function(tenon_batches RESULT N)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE below)
     set(file ${below})
     cmake_path(GET below PARENT_PATH below)
-    if((below AND below IN_LIST ARG_APART) OR file IN_LIST ARG_APART OR (ARG_ONLY AND NOT below IN_LIST ARG_ONLY) OR name MATCHES "_simd.cc$")
+    set(apart OFF)
+    if((below AND below IN_LIST ARG_APART) OR file IN_LIST ARG_APART)
+      set(apart ON)
+    endif()
+    if(name MATCHES "_simd.cc$" AND NOT apart)
+      set(kind ${folder}/simd_)
+    elseif(name MATCHES "_simd.cc$" OR apart OR (ARG_ONLY AND NOT below IN_LIST ARG_ONLY))
       list(APPEND result ${source})
       continue()
+    else()
+      set(kind ${folder}/)
     endif()
     # text_FOLDER_K is what batch K of the folder holds; size_FOLDER counts the folder's sources.
-    if(NOT DEFINED size_${folder})
-      set(size_${folder} 0)
+    if(NOT DEFINED size_${kind})
+      set(size_${kind} 0)
     endif()
-    math(EXPR k "${size_${folder}} / ${N}")
-    math(EXPR size_${folder} "${size_${folder}} + 1")
-    list(APPEND batches ${folder}/${k})
-    string(APPEND text_${folder}/${k} "#include \"${name}\"\n")
+    math(EXPR k "${size_${kind}} / ${N}")
+    math(EXPR size_${kind} "${size_${kind}} + 1")
+    list(APPEND batches ${kind}${k})
+    string(APPEND text_${kind}${k} "#include \"${name}\"\n")
   endforeach()
   list(REMOVE_DUPLICATES batches)
   foreach(batch ${batches})
+    if(batch MATCHES "/simd_[0-9]+$")
+      # Highway includes the batch once per instruction set. Its sources name themselves for that, hence the second definition.
+      set(again "#undef HWY_TARGET_INCLUDE\n#define HWY_TARGET_INCLUDE \"batches/${batch}.cc\"\n")
+      string(CONCAT text_${batch} "${again}" "#include \"hwy/foreach_target.h\"\n#include \"hwy/highway.h\"\n" "${text_${batch}}" "${again}")
+    endif()
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/batches/${batch}.cc CONTENT "${text_${batch}}" @ONLY)
     # A type in an anonymous namespace is only suspicious in a header.
     set_source_files_properties(${PROJECT_BINARY_DIR}/batches/${batch}.cc PROPERTIES COMPILE_OPTIONS -Wno-subobject-linkage)
@@ -115,6 +130,19 @@ endfunction()
 function(tenon_pch TARGET)
   list(TRANSFORM ARGN REPLACE "^([^<].*)$" "\"\\1\"" OUTPUT_VARIABLE headers)
   target_precompile_headers(${TARGET} PRIVATE ${headers})
+endfunction()
+
+# tenon_shared_pch(NAME LINK lib… [OPTIMIZE way] PCH header…): a precompiled header of its own, for all layers that are PCH_OF NAME.
+function(tenon_shared_pch NAME)
+  cmake_parse_arguments(ARG "" "OPTIMIZE" "LINK;PCH" ${ARGN})
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/batches/no_code.cc CONTENT "")
+  add_library(tenon_${NAME} OBJECT ${PROJECT_BINARY_DIR}/batches/no_code.cc)
+  target_include_directories(tenon_${NAME} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_link_libraries(tenon_${NAME} PUBLIC tenon_options ${ARG_LINK})
+  if(ARG_OPTIMIZE)
+    tenon_optimize(tenon_${NAME} ${ARG_OPTIMIZE})
+  endif()
+  tenon_pch(tenon_${NAME} ${ARG_PCH})
 endfunction()
 
 # tenon_link_all(TARGET [EXCLUDE layer…]): links every layer whole into an executable or library, but

@@ -1,5 +1,5 @@
 // Triangular factors against the matrices that they make up, and solutions against right sides.
-#include "kernels/linalg/elimination.h"
+#include "kernels/linalg/loops/elimination.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <random>
 
 #include "gtest/gtest.h"
-#include "kernels/linalg/numbers.h"
+#include "kernels/linalg/loops/numbers.h"
 #include "tests/unit/kernels/support.h"
 
 namespace tenon {

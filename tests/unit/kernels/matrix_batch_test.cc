@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "kernels/linalg/batches.h"
+#include "kernels/linalg/loops/batches.h"
 #include "ops/evaluate.h"
 #include "tests/unit/kernels/support.h"
 

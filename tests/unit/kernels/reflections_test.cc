@@ -1,5 +1,5 @@
 // Householder reflections and the forms of matrices that they make, against plain products.
-#include "kernels/linalg/reflections.h"
+#include "kernels/linalg/loops/reflections.h"
 
 #include <algorithm>
 #include <cmath>

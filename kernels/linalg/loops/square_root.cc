@@ -1,4 +1,4 @@
-#include "kernels/linalg/square_root.h"
+#include "kernels/linalg/loops/square_root.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/linalg/numbers.h"
-#include "kernels/linalg/reflections.h"
-#include "kernels/linalg/schur.h"
+#include "kernels/linalg/loops/numbers.h"
+#include "kernels/linalg/loops/reflections.h"
+#include "kernels/linalg/loops/schur.h"
 
 namespace tenon {
 namespace {

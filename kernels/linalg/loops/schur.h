@@ -1,12 +1,12 @@
 // Schur decompositions, by implicit QR iterations on the Hessenberg form (Golub and Van Loan,
 // "Matrix Computations", 7.5), with Eigen's shifts, so that eigenvalues get the same order.
-#ifndef TENON_KERNELS_LINALG_SCHUR_H_
-#define TENON_KERNELS_LINALG_SCHUR_H_
+#ifndef TENON_KERNELS_LINALG_LOOPS_SCHUR_H_
+#define TENON_KERNELS_LINALG_LOOPS_SCHUR_H_
 
 #include <optional>
 
-#include "kernels/linalg/matrices.h"
-#include "kernels/linalg/reflections.h"
+#include "kernels/linalg/loops/matrices.h"
+#include "kernels/linalg/loops/reflections.h"
 
 namespace tenon {
 
@@ -24,4 +24,4 @@ std::optional<SchurForm<S>> DecomposeSchur(const Matrix<S>& m, bool vectors);
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_LINALG_SCHUR_H_
+#endif  // TENON_KERNELS_LINALG_LOOPS_SCHUR_H_

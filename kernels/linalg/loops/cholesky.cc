@@ -1,10 +1,10 @@
-#include "kernels/linalg/cholesky.h"
+#include "kernels/linalg/loops/cholesky.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "kernels/linalg/elimination.h"
-#include "kernels/linalg/matrices.h"
+#include "kernels/linalg/loops/elimination.h"
+#include "kernels/linalg/loops/matrices.h"
 
 namespace tenon {
 namespace {

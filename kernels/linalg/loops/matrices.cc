@@ -1,4 +1,4 @@
-#include "kernels/linalg/matrices.h"
+#include "kernels/linalg/loops/matrices.h"
 
 #include <algorithm>
 #include <type_traits>

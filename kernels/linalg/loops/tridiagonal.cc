@@ -1,11 +1,11 @@
-#include "kernels/linalg/tridiagonal.h"
+#include "kernels/linalg/loops/tridiagonal.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "kernels/interface/types.h"
-#include "kernels/linalg/batches.h"
+#include "kernels/linalg/loops/batches.h"
 
 namespace tenon {
 namespace {

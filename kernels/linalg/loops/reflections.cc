@@ -1,4 +1,4 @@
-#include "kernels/linalg/reflections.h"
+#include "kernels/linalg/loops/reflections.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // Tensors as batches of row-major matrices: the last two dimensions are one matrix's.
-#ifndef TENON_KERNELS_LINALG_BATCHES_H_
-#define TENON_KERNELS_LINALG_BATCHES_H_
+#ifndef TENON_KERNELS_LINALG_LOOPS_BATCHES_H_
+#define TENON_KERNELS_LINALG_LOOPS_BATCHES_H_
 
 #include <cstdint>
 
@@ -35,4 +35,4 @@ double NsOfMatrix(const MatrixBatch& m, double operations);
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_LINALG_BATCHES_H_
+#endif  // TENON_KERNELS_LINALG_LOOPS_BATCHES_H_

@@ -1,4 +1,4 @@
-#include "kernels/linalg/batches.h"
+#include "kernels/linalg/loops/batches.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "kernels/linalg/eig.h"
+#include "kernels/linalg/loops/eig.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/linalg/matrices.h"
-#include "kernels/linalg/numbers.h"
-#include "kernels/linalg/reflections.h"
-#include "kernels/linalg/schur.h"
+#include "kernels/linalg/loops/matrices.h"
+#include "kernels/linalg/loops/numbers.h"
+#include "kernels/linalg/loops/reflections.h"
+#include "kernels/linalg/loops/schur.h"
 
 namespace tenon {
 namespace {

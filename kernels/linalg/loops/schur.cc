@@ -1,11 +1,11 @@
-#include "kernels/linalg/schur.h"
+#include "kernels/linalg/loops/schur.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "kernels/linalg/numbers.h"
+#include "kernels/linalg/loops/numbers.h"
 
 namespace tenon {
 namespace {

@@ -1,13 +1,13 @@
 // Conversions between tensors and Eigen matrices. Decompositions are compiled for three scalar
 // types; the dtypes in memory are converted on the way in and out.
-#ifndef TENON_KERNELS_LINALG_MATRICES_H_
-#define TENON_KERNELS_LINALG_MATRICES_H_
+#ifndef TENON_KERNELS_LINALG_LOOPS_MATRICES_H_
+#define TENON_KERNELS_LINALG_LOOPS_MATRICES_H_
 
 #include <Eigen/Core>
 #include <cstdint>
 
 #include "kernels/interface/types.h"
-#include "kernels/linalg/batches.h"
+#include "kernels/linalg/loops/batches.h"
 
 namespace tenon {
 
@@ -45,4 +45,4 @@ Matrix<S> Product(const Matrix<S>& a, const Matrix<S>& b);
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_LINALG_MATRICES_H_
+#endif  // TENON_KERNELS_LINALG_LOOPS_MATRICES_H_

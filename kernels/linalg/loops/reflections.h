@@ -1,13 +1,13 @@
 // Householder reflections, and the forms that they give to matrices: triangular, bidiagonal,
 // tridiagonal, Hessenberg. Signs and phases are those of Eigen's decompositions. S: float, double
 // or complex128.
-#ifndef TENON_KERNELS_LINALG_REFLECTIONS_H_
-#define TENON_KERNELS_LINALG_REFLECTIONS_H_
+#ifndef TENON_KERNELS_LINALG_LOOPS_REFLECTIONS_H_
+#define TENON_KERNELS_LINALG_LOOPS_REFLECTIONS_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "kernels/linalg/numbers.h"
+#include "kernels/linalg/loops/numbers.h"
 #include "kernels/simd/column_loops_simd.h"
 
 namespace tenon {
@@ -124,4 +124,4 @@ Reflections<S> MakeHessenberg(ColumnMatrix<S>& m);
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_LINALG_REFLECTIONS_H_
+#endif  // TENON_KERNELS_LINALG_LOOPS_REFLECTIONS_H_

@@ -1,13 +1,13 @@
 // Gaussian elimination on matrices stored row by row: triangular factors, and systems that have
 // them. Long sums are products of blocks (kernels/matmul/dense_product_simd.h). S: float, double or
 // complex128.
-#ifndef TENON_KERNELS_LINALG_ELIMINATION_H_
-#define TENON_KERNELS_LINALG_ELIMINATION_H_
+#ifndef TENON_KERNELS_LINALG_LOOPS_ELIMINATION_H_
+#define TENON_KERNELS_LINALG_LOOPS_ELIMINATION_H_
 
 #include <cstdint>
 #include <vector>
 
-#include "kernels/linalg/matrices.h"
+#include "kernels/linalg/loops/matrices.h"
 
 namespace tenon {
 
@@ -47,4 +47,4 @@ Matrix<S> LowerProduct(const Matrix<S>& upper, const Matrix<S>& lower);
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_LINALG_ELIMINATION_H_
+#endif  // TENON_KERNELS_LINALG_LOOPS_ELIMINATION_H_

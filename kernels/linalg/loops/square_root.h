@@ -1,11 +1,11 @@
 // The principal square roots of matrices, by their Schur forms (Higham, "Computing real square
 // roots of a real matrix").
-#ifndef TENON_KERNELS_LINALG_SQUARE_ROOT_H_
-#define TENON_KERNELS_LINALG_SQUARE_ROOT_H_
+#ifndef TENON_KERNELS_LINALG_LOOPS_SQUARE_ROOT_H_
+#define TENON_KERNELS_LINALG_LOOPS_SQUARE_ROOT_H_
 
 #include <optional>
 
-#include "kernels/linalg/matrices.h"
+#include "kernels/linalg/loops/matrices.h"
 
 namespace tenon {
 
@@ -18,4 +18,4 @@ Matrix<complex128> ComplexSquareRoot(const Matrix<complex128>& m);
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_LINALG_SQUARE_ROOT_H_
+#endif  // TENON_KERNELS_LINALG_LOOPS_SQUARE_ROOT_H_

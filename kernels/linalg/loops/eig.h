@@ -1,7 +1,7 @@
 // Eigenvalues and eigenvectors of general square matrices, [..., n, n], computed in double
 // precision.
-#ifndef TENON_KERNELS_LINALG_EIG_H_
-#define TENON_KERNELS_LINALG_EIG_H_
+#ifndef TENON_KERNELS_LINALG_LOOPS_EIG_H_
+#define TENON_KERNELS_LINALG_LOOPS_EIG_H_
 
 #include <memory>
 
@@ -17,4 +17,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> Eig(PrepareContext& p);
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_LINALG_EIG_H_
+#endif  // TENON_KERNELS_LINALG_LOOPS_EIG_H_

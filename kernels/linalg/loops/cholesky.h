@@ -1,6 +1,6 @@
 // The Cholesky decomposition of Hermitian matrices, [..., n, n], and its gradient.
-#ifndef TENON_KERNELS_LINALG_CHOLESKY_H_
-#define TENON_KERNELS_LINALG_CHOLESKY_H_
+#ifndef TENON_KERNELS_LINALG_LOOPS_CHOLESKY_H_
+#define TENON_KERNELS_LINALG_LOOPS_CHOLESKY_H_
 
 #include <memory>
 
@@ -18,4 +18,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> CholeskyGrad(PrepareContext& p);
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_LINALG_CHOLESKY_H_
+#endif  // TENON_KERNELS_LINALG_LOOPS_CHOLESKY_H_

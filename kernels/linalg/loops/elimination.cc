@@ -1,4 +1,4 @@
-#include "kernels/linalg/elimination.h"
+#include "kernels/linalg/loops/elimination.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "hwy/aligned_allocator.h"
-#include "kernels/linalg/numbers.h"
+#include "kernels/linalg/loops/numbers.h"
 #include "kernels/matmul/dense_product_simd.h"
 
 namespace tenon {

@@ -1,6 +1,6 @@
 // What real and complex numbers have in common.
-#ifndef TENON_KERNELS_LINALG_NUMBERS_H_
-#define TENON_KERNELS_LINALG_NUMBERS_H_
+#ifndef TENON_KERNELS_LINALG_LOOPS_NUMBERS_H_
+#define TENON_KERNELS_LINALG_LOOPS_NUMBERS_H_
 
 #include <cmath>
 #include <complex>
@@ -43,4 +43,4 @@ bool IsFinite(S v) {
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_LINALG_NUMBERS_H_
+#endif  // TENON_KERNELS_LINALG_LOOPS_NUMBERS_H_

@@ -1,8 +1,8 @@
 // Products and linear systems of tridiagonal matrices, given by their diagonals: superdiagonal (its
 // last element is not used), main diagonal, and subdiagonal (its first element is not used). float,
 // double and complex.
-#ifndef TENON_KERNELS_LINALG_TRIDIAGONAL_H_
-#define TENON_KERNELS_LINALG_TRIDIAGONAL_H_
+#ifndef TENON_KERNELS_LINALG_LOOPS_TRIDIAGONAL_H_
+#define TENON_KERNELS_LINALG_LOOPS_TRIDIAGONAL_H_
 
 #include <memory>
 
@@ -21,4 +21,4 @@ absl::StatusOr<std::unique_ptr<Kernel>> TridiagonalMatMul(PrepareContext& p);
 
 }  // namespace tenon
 
-#endif  // TENON_KERNELS_LINALG_TRIDIAGONAL_H_
+#endif  // TENON_KERNELS_LINALG_LOOPS_TRIDIAGONAL_H_
