@@ -1,6 +1,9 @@
 #include "kernels/layout/gather.h"
 
 #include <algorithm>
+#include <atomic>
+#include <limits>
+#include <type_traits>
 
 #include "env/status.h"
 #include "kernels/interface/axis.h"
@@ -30,6 +33,25 @@ void CopySlices(const T* from, const I* ids, int64_t n, int64_t inner, T* to) {
   if (inner == 3) return CopyShortSlices<3>(from, ids, n, to);
   if (inner == 4) return CopyShortSlices<4>(from, ids, n, to);
   for (int64_t i = 0; i < n; ++i, to += inner) std::copy_n(from + ids[i] * inner, inner, to);
+}
+
+// Whether all of ids[0 ... n - 1] are in [0, limit). Reads all of them, as vectors do.
+template <typename I>
+bool AllBelow(const I* ids, int64_t n, int64_t limit) {
+  using U = std::make_unsigned_t<I>;
+  // Of a narrow type, no id is above the largest value.
+  const auto most = static_cast<U>(std::min<int64_t>(limit - 1, std::numeric_limits<I>::max()));
+  U outside = 0;
+  for (int64_t i = 0; i < n; ++i) outside |= static_cast<U>(static_cast<U>(ids[i]) > most);
+  return limit > 0 ? outside == 0 : n == 0;
+}
+
+template <typename I>
+absl::Status OutsideError(const I* ids, int64_t n, int64_t limit) {
+  int64_t i = 0;
+  while (i < n && ids[i] >= 0 && ids[i] < limit) ++i;
+  if (i == n) return Internal("no index is outside of [0, ", limit, ")");
+  return InvalidArgument("index ", i, " is ", ids[i], ", which is not in [0, ", limit, ")");
 }
 
 }  // namespace
@@ -77,11 +99,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> GatherKernel(PrepareContext& p) {
   return DispatchType(TypeList<int16_t, int32_t, int64_t>{}, p.input_dtype(1), [&]<typename I>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
       const I* ids = run.input<I>(1);
-      for (int64_t i = 0; i < batch * count; ++i) {
-        if (ids[i] < 0 || ids[i] >= limit) {
-          return InvalidArgument("index ", i, " is ", ids[i], ", which is not in [0, ", limit, ")");
-        }
+      const bool any = batch * outer * count * inner > 0;
+      // Nothing is read for an empty output, but its indices are checked, too.
+      if (!any && !AllBelow(ids, batch * count, limit)) {
+        return OutsideError(ids, batch * count, limit);
       }
+      std::atomic<bool> all_inside = true;
       VisitElements(dtype, [&]<typename T>() {
         const T* in = run.input<T>(0);
         T* out = run.output<T>(0);
@@ -93,12 +116,16 @@ absl::StatusOr<std::unique_ptr<Kernel>> GatherKernel(PrepareContext& p) {
                         const int64_t stop = std::min((block + 1) * count, end);
                         const T* from = in + block * limit * inner;
                         const I* id = ids + block / outer * count + at % count;
+                        if (!AllBelow(id, stop - at, limit)) {
+                          all_inside = false;
+                          return;
+                        }
                         CopySlices(from, id, stop - at, inner, out + at * inner);
                         at = stop;
                       }
                     });
       });
-      return absl::OkStatus();
+      return all_inside ? absl::OkStatus() : OutsideError(ids, batch * count, limit);
     });
   });
 }
