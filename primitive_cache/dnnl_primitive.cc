@@ -17,7 +17,7 @@ namespace {
 // many sizes, the process grows by about this much per primitive.
 constexpr size_t kEstimatedBytes = 96 << 10;
 
-dnnl::algorithm ToDnnl(Eltwise e) {
+dnnl::algorithm AlgorithmOf(Eltwise e) {
   using dnnl::algorithm;
   switch (e) {
     case Eltwise::kRelu:
@@ -269,7 +269,7 @@ PostOps MakePostOps(absl::Span<const PostOpSpec> specs) {
   for (const PostOpSpec& p : specs) {
     switch (p.kind) {
       case PostOpSpec::Kind::kEltwise:
-        onednn::AppendEltwise(ops, ToDnnl(p.eltwise), p.scale, p.alpha, p.beta);
+        onednn::AppendEltwise(ops, AlgorithmOf(p.eltwise), p.scale, p.alpha, p.beta);
         break;
       case PostOpSpec::Kind::kSum:
         onednn::AppendSum(

@@ -13,9 +13,9 @@
 namespace tenon {
 namespace {
 
-using Labels = std::vector<int32_t>;
+using ClassLabels = std::vector<int32_t>;
 
-constexpr double kLogZero = -std::numeric_limits<double>::infinity();
+constexpr double kLogOfZero = -std::numeric_limits<double>::infinity();
 constexpr double kNsPerState = 40;
 
 struct LossOptions {
@@ -26,9 +26,9 @@ struct LossOptions {
 };
 
 // The labels of each sequence, in the order of the sparse tensor.
-absl::StatusOr<std::vector<Labels>> LabelsOf(const int64_t* indices, const int32_t* values,
-                                             int64_t count, int64_t batch) {
-  std::vector<Labels> labels(static_cast<size_t>(batch));
+absl::StatusOr<std::vector<ClassLabels>> LabelsOf(const int64_t* indices, const int32_t* values,
+                                                  int64_t count, int64_t batch) {
+  std::vector<ClassLabels> labels(static_cast<size_t>(batch));
   std::pair<int64_t, int64_t> before(-1, -1);
   for (int64_t i = 0; i < count; ++i) {
     const std::pair<int64_t, int64_t> at(indices[2 * i], indices[2 * i + 1]);
@@ -47,12 +47,12 @@ absl::StatusOr<std::vector<Labels>> LabelsOf(const int64_t* indices, const int32
 
 // A blank, and each label followed by a blank. A label of the blank's class, or above the classes
 // if the blank is the last, ends the target.
-absl::StatusOr<Labels> StatesOf(const Labels& labels, int64_t sequence, int32_t classes,
-                                const LossOptions& options) {
+absl::StatusOr<ClassLabels> StatesOf(const ClassLabels& labels, int64_t sequence, int32_t classes,
+                                     const LossOptions& options) {
   const bool last = options.blank == CtcBlank::kLastClass;
   const int32_t blank = last ? classes - 1 : 0;
   if (labels.empty()) return InvalidArgument("sequence ", sequence, " has no labels");
-  Labels states = {blank};
+  ClassLabels states = {blank};
   bool ended = false;
   for (size_t i = 0; i < labels.size(); ++i) {
     if (options.collapse_labels && i > 0 && labels[i] == labels[i - 1]) continue;
@@ -75,19 +75,19 @@ absl::StatusOr<Labels> StatesOf(const Labels& labels, int64_t sequence, int32_t 
 
 double LogAdd(double a, double b) {
   if (a < b) std::swap(a, b);
-  return b == kLogZero ? a : a + std::log1p(std::exp(b - a));
+  return b == kLogOfZero ? a : a + std::log1p(std::exp(b - a));
 }
 
 // One sequence: logarithms of probabilities by time step and class, and by time step and state.
 class Alignment {
  public:
-  Alignment(const Labels& states, int64_t steps, int64_t classes, const LossOptions& options)
+  Alignment(const ClassLabels& states, int64_t steps, int64_t classes, const LossOptions& options)
       : states_(states),
         steps_(steps),
         classes_(classes),
         merge_(options.merge_repeated),
         log_y_(static_cast<size_t>(steps * classes)),
-        alpha_(static_cast<size_t>(steps) * states.size(), kLogZero),
+        alpha_(static_cast<size_t>(steps) * states.size(), kLogOfZero),
         beta_(alpha_) {}
 
   // logits: of step 0; `stride` values separate steps. In T: probabilities that underflow in T are
@@ -118,7 +118,7 @@ class Alignment {
     for (int64_t t = steps_ - 2; t >= 0; --t) {
       for (int64_t u = 0; u <= last; ++u) beta(t, u) = Behind(t, u);
     }
-    double total = kLogZero;
+    double total = kLogOfZero;
     for (int64_t u = 0; u <= last; ++u) total = LogAdd(total, alpha(0, u) + beta(0, u));
     return total;
   }
@@ -128,14 +128,14 @@ class Alignment {
   void Gradient(double log_probability, T* gradient, int64_t stride) {
     std::vector<double> through(static_cast<size_t>(classes_));
     for (int64_t t = 0; t < steps_; ++t, gradient += stride) {
-      std::fill(through.begin(), through.end(), kLogZero);
-      for (int64_t u = 0; u < std::ssize(states_) && log_probability != kLogZero; ++u) {
+      std::fill(through.begin(), through.end(), kLogOfZero);
+      for (int64_t u = 0; u < std::ssize(states_) && log_probability != kLogOfZero; ++u) {
         double& sum = through[static_cast<size_t>(states_[static_cast<size_t>(u)])];
         sum = LogAdd(sum, alpha(t, u) + beta(t, u));
       }
       for (int64_t k = 0; k < classes_; ++k) {
         const double taken = through[static_cast<size_t>(k)];
-        const double share = taken == kLogZero ? 0 : std::exp(taken - log_probability);
+        const double share = taken == kLogOfZero ? 0 : std::exp(taken - log_probability);
         gradient[k] = static_cast<T>(std::exp(log_y_[At(t, k)]) - share);
       }
     }
@@ -157,35 +157,35 @@ class Alignment {
   bool MaySkip(int64_t u) const { return u % 2 == 1 && !(merge_ && label(u) == label(u + 2)); }
 
   double Before(int64_t t, int64_t u) {
-    double sum = MayStay(u) ? alpha(t - 1, u) : kLogZero;
+    double sum = MayStay(u) ? alpha(t - 1, u) : kLogOfZero;
     if (u > 0) sum = LogAdd(sum, alpha(t - 1, u - 1));
     if (u > 1 && MaySkip(u - 2)) sum = LogAdd(sum, alpha(t - 1, u - 2));
     return sum;
   }
 
   double Behind(int64_t t, int64_t u) {
-    double sum = MayStay(u) ? beta(t + 1, u) + y(t + 1, u) : kLogZero;
+    double sum = MayStay(u) ? beta(t + 1, u) + y(t + 1, u) : kLogOfZero;
     const int64_t last = std::ssize(states_) - 1;
     if (u + 1 <= last) sum = LogAdd(sum, beta(t + 1, u + 1) + y(t + 1, u + 1));
     if (u + 2 <= last && MaySkip(u)) sum = LogAdd(sum, beta(t + 1, u + 2) + y(t + 1, u + 2));
     return sum;
   }
 
-  const Labels& states_;
+  const ClassLabels& states_;
   const int64_t steps_, classes_;
   const bool merge_;
   std::vector<double> log_y_, alpha_, beta_;
 };
 
 struct Target {
-  Labels states;
+  ClassLabels states;
   int64_t steps = 0;  // 0: no loss
 };
 
 absl::StatusOr<std::vector<Target>> TargetsOf(RunContext& run, const Shape& in, int64_t count,
                                               const LossOptions& options) {
   const int64_t batch = in.dim(1);
-  TENON_ASSIGN_OR_RETURN(const std::vector<Labels> labels,
+  TENON_ASSIGN_OR_RETURN(const std::vector<ClassLabels> labels,
                          LabelsOf(run.input<int64_t>(1), run.input<int32_t>(2), count, batch));
   std::vector<Target> targets(labels.size());
   for (int64_t b = 0; b < batch; ++b) {
@@ -194,7 +194,7 @@ absl::StatusOr<std::vector<Target>> TargetsOf(RunContext& run, const Shape& in, 
       return InvalidArgument("sequence_length[", b, "] = ", steps, " of ", in.dim(0),
                              " time steps");
     }
-    const Labels& own = labels[static_cast<size_t>(b)];
+    const ClassLabels& own = labels[static_cast<size_t>(b)];
     Target& target = targets[static_cast<size_t>(b)];
     TENON_ASSIGN_OR_RETURN(target.states,
                            StatesOf(own, b, static_cast<int32_t>(in.dim(2)), options));
