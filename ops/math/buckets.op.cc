@@ -133,14 +133,19 @@ template <typename T>
 absl::Status CountInBins(const Bins<T>& bins, const T* x, int64_t n, int64_t* counts) {
   const auto parts = static_cast<double>(bins.count), low = static_cast<double>(bins.low);
   // The distance of both may be too large for a number.
-  const double width = static_cast<double>(bins.high) / parts - low / parts;
+  const double width = static_cast<double>(bins.high) / parts - low / parts, last = parts - 1;
+  const T least = bins.low, most = bins.high;
   int32_t bin[kBinned];
   int numbers = 1;
+  // Of values only, without std::min and std::max, whose references keep GCC from vector code.
   for (int64_t i = 0; i < n; ++i) {
     numbers &= x[i] == x[i];
-    const T inside = std::min(std::max(x[i], bins.low), bins.high);
-    const double place = std::min((static_cast<double>(inside) - low) / width, parts - 1);
-    bin[i] = static_cast<int32_t>(std::max(0.0, place));  // 0 for NaN
+    T inside = x[i];
+    inside = inside < least ? least : inside;
+    inside = most < inside ? most : inside;
+    double place = (static_cast<double>(inside) - low) / width;
+    place = last < place ? last : place;
+    bin[i] = static_cast<int32_t>(0 < place ? place : 0);  // 0 for NaN
   }
   if (numbers == 0) return InvalidArgument("values must not be NaN");
   for (int64_t i = 0; i < n; ++i) ++counts[bin[i]];
