@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 namespace tenon {
 namespace {
@@ -22,12 +23,15 @@ BufferCache& BufferCache::Global() {
 
 void* BufferCache::Take(size_t bytes) {
   MutexLock lock(&mutex_);
+  if (bytes > kLarge) {
+    asked_[next_asked_] = bytes;
+    next_asked_ = (next_asked_ + 1) % asked_.size();
+  }
   // The block returned last is the most likely to be in the CPU's caches.
   const auto found = std::find_if(blocks_.rbegin(), blocks_.rend(),
                                   [&](const Block& b) { return b.bytes == bytes; });
   if (found == blocks_.rend()) return nullptr;
   void* const address = found->address;
-  bytes_ -= bytes;
   blocks_.erase(std::next(found).base());
   return address;
 }
@@ -40,17 +44,31 @@ void BufferCache::Give(void* block, size_t bytes) {
   Blocks leaving;
   {
     MutexLock lock(&mutex_);
-    blocks_.push_back({block, bytes});
-    bytes_ += bytes;
-    auto last = blocks_.begin();
-    while (bytes_ > kMostBytes || static_cast<size_t>(blocks_.end() - last) > kMostBlocks) {
-      bytes_ -= last->bytes;
-      leaving.push_back(*last);
-      ++last;
+    if (bytes > kLarge && std::count(asked_.begin(), asked_.end(), bytes) < 2) {
+      leaving.push_back({block, bytes, 0});
+    } else {
+      blocks_.push_back({block, bytes, ++returned_});
+      leaving = TakeOutRest();
     }
-    blocks_.erase(blocks_.begin(), last);
   }
   for (const Block& b : leaving) std::free(b.address);
+}
+
+BufferCache::Blocks BufferCache::TakeOutRest() {
+  size_t small = 0, large = 0, count = 0;
+  const auto stays = [&](const Block& b) {
+    if (b.bytes > kLarge && b.returned + kMostAge < returned_) return false;
+    size_t& sum = b.bytes > kLarge ? large : small;
+    sum += b.bytes;
+    return sum <= (b.bytes > kLarge ? kMostLargeBytes : kMostBytes) && ++count <= kMostBlocks;
+  };
+  Blocks leaving;
+  for (size_t i = blocks_.size(); i-- > 0;) {
+    if (stays(blocks_[i])) continue;
+    leaving.push_back(blocks_[i]);
+    blocks_.erase(blocks_.begin() + static_cast<ptrdiff_t>(i));
+  }
+  return leaving;
 }
 
 void BufferCache::Clear() {
@@ -58,14 +76,14 @@ void BufferCache::Clear() {
   {
     MutexLock lock(&mutex_);
     leaving.swap(blocks_);
-    bytes_ = 0;
   }
   for (const Block& b : leaving) std::free(b.address);
 }
 
 size_t BufferCache::bytes() const {
   MutexLock lock(&mutex_);
-  return bytes_;
+  return std::accumulate(blocks_.begin(), blocks_.end(), size_t{0},
+                         [](size_t sum, const Block& b) { return sum + b.bytes; });
 }
 
 }  // namespace tenon

@@ -1,11 +1,15 @@
 // Reuses the memory of freed tensors for new ones of the same size. Without this, malloc returns a
 // freed output to the system and the next call pays for its pages again, which costs more than most
-// ops on it. (malloc keeps small blocks by itself.) The cache holds at most kMostBytes; Clear frees
-// them after a model was loaded and when memory runs out.
+// ops on it. (malloc keeps small blocks by itself.) The cache holds at most kMostBytes, and as much
+// as kMostLargeBytes in large blocks, of sizes that were asked for before: a size that occurs once,
+// or changes with each batch, is not worth its memory. Clear frees all of them after a model was
+// loaded and when memory runs out.
 #ifndef TENON_GRAPH_BUFFER_CACHE_H_
 #define TENON_GRAPH_BUFFER_CACHE_H_
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/inlined_vector.h"
@@ -16,8 +20,10 @@ namespace tenon {
 class BufferCache {
  public:
   static constexpr size_t kSmallest = size_t{64} << 10;
-  static constexpr size_t kLargest = size_t{32} << 20;
+  static constexpr size_t kLarge = size_t{32} << 20;  // larger than this
+  static constexpr size_t kLargest = size_t{256} << 20;
   static constexpr size_t kMostBytes = size_t{64} << 20;
+  static constexpr size_t kMostLargeBytes = size_t{256} << 20;
 
   // The cache of the whole process.
   static BufferCache& Global();
@@ -34,14 +40,23 @@ class BufferCache {
   struct Block {
     void* address;
     size_t bytes;
+    uint64_t returned;  // the count of blocks that were returned before
   };
   static constexpr size_t kMostBlocks = 64;
+  // A large block leaves when so many others were returned since.
+  static constexpr uint64_t kMostAge = 1024;
   // Allocates nothing: blocks come back while memory is being freed, perhaps because none is left.
   using Blocks = absl::InlinedVector<Block, kMostBlocks + 1>;
 
+  // Takes out of `blocks_` what is too much, the oldest ones first.
+  Blocks TakeOutRest() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   mutable Mutex mutex_;
   Blocks blocks_ ABSL_GUARDED_BY(mutex_);  // the last one was returned last
-  size_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  uint64_t returned_ ABSL_GUARDED_BY(mutex_) = 0;
+  // The large sizes that were asked for last.
+  std::array<size_t, 16> asked_ ABSL_GUARDED_BY(mutex_) = {};
+  size_t next_asked_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace tenon

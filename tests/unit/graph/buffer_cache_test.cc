@@ -44,6 +44,50 @@ TEST(BufferCache, IsBounded) {
   EXPECT_EQ(cache.Take(1 << 20), nullptr);
 }
 
+TEST(BufferCache, KeepsLargeBlocksOfSizesThatAreAskedForAgain) {
+  constexpr size_t kBytes = size_t{40} << 20, kOther = size_t{48} << 20;
+  BufferCache cache;
+  const auto use = [&](size_t bytes) {
+    void* block = cache.Take(bytes);
+    const bool kept = block != nullptr;
+    cache.Give(kept ? block : std::aligned_alloc(64, bytes), bytes);
+    return kept;
+  };
+  EXPECT_FALSE(use(kBytes));
+  EXPECT_EQ(cache.bytes(), 0u);
+  EXPECT_FALSE(use(kBytes));
+  EXPECT_EQ(cache.bytes(), kBytes);
+  EXPECT_TRUE(use(kBytes));
+  // Small blocks have room beside it.
+  EXPECT_FALSE(use(BufferCache::kLarge));
+  EXPECT_EQ(cache.bytes(), kBytes + BufferCache::kLarge);
+  EXPECT_TRUE(use(BufferCache::kLarge));
+  // All sizes are new.
+  for (size_t i = 0; i < 20; ++i) EXPECT_FALSE(use(kOther + i * 64));
+  EXPECT_EQ(cache.bytes(), kBytes + BufferCache::kLarge);
+  EXPECT_TRUE(use(kBytes));
+  EXPECT_EQ(cache.bytes(), BufferCache::kLarge);
+  EXPECT_FALSE(use(kBytes));
+  EXPECT_TRUE(use(kBytes));
+  cache.Clear();
+}
+
+TEST(BufferCache, LargeBlocksAreBoundedAndAge) {
+  constexpr size_t kBytes = size_t{100} << 20;
+  BufferCache cache;
+  void* blocks[4];
+  for (void*& b : blocks) b = cache.Take(kBytes);
+  for (void*& b : blocks) b = std::aligned_alloc(64, kBytes);
+  for (void*& b : blocks) cache.Give(b, kBytes);
+  EXPECT_EQ(cache.bytes(), 2 * kBytes);
+  for (int i = 0; i < 2000; ++i) {
+    void* const block = cache.Take(1 << 20);
+    cache.Give(block != nullptr ? block : Block(), 1 << 20);
+  }
+  EXPECT_EQ(cache.bytes(), size_t{1} << 20);
+  cache.Clear();
+}
+
 TEST(BufferCache, ThreadsShareIt) {
   BufferCache cache;
   auto work = [&cache](size_t bytes) {
