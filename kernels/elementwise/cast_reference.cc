@@ -8,6 +8,7 @@
 #include "graph/small_numbers.h"
 #include "graph/stored_dtype.h"
 #include "kernels/elementwise/cast.h"
+#include "kernels/elementwise/plain_loops_simd.h"
 #include "kernels/interface/float_to_int.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
@@ -56,8 +57,20 @@ void CastLoop(const void* src, void* dst, int64_t n) {
   }
 }
 
+template <typename Bits>
+void FloatToBits(const void* src, void* dst, int64_t n) {
+  static const FloatToBitsFn<Bits> convert = FindFloatToBits<Bits>();
+  convert(static_cast<const float*>(src), static_cast<Bits*>(dst), static_cast<size_t>(n));
+}
+
 // Null if there is none.
 Loop LoopFor(DType src, DType dst) {
+  if (src == DType::kFloat && (dst == DType::kInt8 || dst == DType::kUint8)) {
+    return &FloatToBits<uint8_t>;
+  }
+  if (src == DType::kFloat && (dst == DType::kInt16 || dst == DType::kUint16)) {
+    return &FloatToBits<uint16_t>;
+  }
   Loop loop = nullptr;
   VisitTypes(NumbersAndBool{}, src, [&]<typename S>() {
     VisitTypes(NumbersAndBool{}, dst, [&]<typename D>() { loop = &CastLoop<S, D>; });

@@ -1,7 +1,7 @@
 // Less, LessEqual, Greater, GreaterEqual.
 #include <cmath>
 
-#include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/plain_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -19,7 +19,7 @@ const OpRegistration less_op({
     .attrs = "T: type",
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kLess, RealNumbers>,
+    .reference = Comparison<PairMap::kLess, kLess>,
     .elementwise = true,
     .discontinuous = true,
 });
@@ -31,7 +31,7 @@ const OpRegistration less_equal_op({
     .attrs = "T: type",
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kLessEqual, RealNumbers>,
+    .reference = Comparison<PairMap::kLessEqual, kLessEqual>,
     .elementwise = true,
     .discontinuous = true,
 });
@@ -43,7 +43,7 @@ const OpRegistration greater_op({
     .attrs = "T: type",
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kGreater, RealNumbers>,
+    .reference = Comparison<PairMap::kGreater, kGreater>,
     .elementwise = true,
     .discontinuous = true,
 });
@@ -55,7 +55,7 @@ const OpRegistration greater_equal_op({
     .attrs = "T: type",
     .types = "T: float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kGreaterEqual, RealNumbers>,
+    .reference = Comparison<PairMap::kGreaterEqual, kGreaterEqual>,
     .elementwise = true,
     .discontinuous = true,
 });

@@ -1,7 +1,5 @@
 // LogicalAnd, LogicalOr, LogicalNot, and the bitwise ops.
-#include <cmath>
-
-#include "kernels/elementwise/reference.h"
+#include "kernels/elementwise/plain_binary.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -20,23 +18,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> Not(PrepareContext& p) {
   return MakeUnaryKernel(p, {&NotLoop, sizeof(bool), sizeof(bool)});
 }
 constexpr auto kInvert = [](auto x) { return static_cast<decltype(x)>(~x); };
-// Shifts by less than zero or by at least the width are undefined in TensorFlow; here the count is
-// clamped to the valid range.
-template <typename T>
-int ShiftCount(T n) {
-  constexpr int kMost = static_cast<int>(sizeof(T) * 8 - 1);
-  if constexpr (std::is_signed_v<T>) {
-    if (n < 0) return 0;
-  }
-  return n > static_cast<T>(kMost) ? kMost : static_cast<int>(n);
-}
-constexpr auto kLeftShift = [](auto a, auto b) {
-  return static_cast<decltype(a)>(ToWide(a) << ShiftCount(b));
-};
-constexpr auto kRightShift = [](auto a, auto b) {
-  return static_cast<decltype(a)>(a >> ShiftCount(b));
-};
-
 using Bool = TypeList<bool>;
 
 const OpRegistration logical_and_op({
@@ -115,6 +96,8 @@ const OpRegistration invert_op({
     .elementwise = true,
 });
 
+// Shifts by less than zero or by at least the width are undefined in TensorFlow; here the count is
+// clamped to the valid range.
 const OpRegistration left_shift_op({
     .name = "LeftShift",
     .inputs = "x: T, y: T",
@@ -122,7 +105,7 @@ const OpRegistration left_shift_op({
     .attrs = "T: type",
     .types = "T: int8 int16 int32 int64 uint8 uint16 uint32 uint64",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kLeftShift, Ints>,
+    .reference = VectorShift<PairMap::kLeftShift>,
     .elementwise = true,
 });
 
@@ -133,7 +116,7 @@ const OpRegistration right_shift_op({
     .attrs = "T: type",
     .types = "T: int8 int16 int32 int64 uint8 uint16 uint32 uint64",
     .shape = BroadcastBinaryShape,
-    .reference = Binary<kRightShift, Ints>,
+    .reference = VectorShift<PairMap::kRightShift>,
     .elementwise = true,
 });
 

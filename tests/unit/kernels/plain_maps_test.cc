@@ -1,12 +1,15 @@
-// Clipping, counts of bits, and running sums in the logarithmic domain on each instruction set,
-// against plain computations, with sizes that are no multiples of vectors.
+// Clipping, counts of bits, shifts, comparisons, casts, and running sums in the logarithmic domain
+// on each instruction set, against plain computations, with sizes that are no multiples of vectors.
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
+#include "kernels/elementwise/plain_loops_simd.h"
 #include "kernels/elementwise/plain_maps_simd.h"
+#include "kernels/interface/float_to_int.h"
+#include "kernels/interface/types.h"
 #include "tests/unit/kernels/nn_test_util.h"
 #include "tests/unit/kernels/support.h"
 
@@ -144,6 +147,94 @@ TEST_P(PlainMaps, RunningLogSumsMatchTheReference) {
       }
     }
   }
+}
+
+template <typename Bits>
+void ExpectLowestBits(const std::vector<float>& x) {
+  std::vector<Bits> got(x.size() + 1, Bits(7));
+  FindFloatToBits<Bits>()(x.data(), got.data(), x.size());
+  EXPECT_EQ(got.back(), Bits(7));
+  for (size_t i = 0; i < x.size(); ++i) {
+    EXPECT_EQ(got[i], static_cast<Bits>(FloatToInt<int32_t>(x[i]))) << x[i];
+  }
+}
+
+TEST_P(PlainMaps, TruncatesFloatsToTheLowestBits) {
+  constexpr float kSpecial[] = {kNaN,  kInf,    -kInf,  -0.0f,    127.9f,       128,  255.5f, 256,
+                                -1.9f, -128.9f, -32769, 65535.9f, 2147483520.f, 3e9f, -3e9f};
+  std::mt19937 random(5);
+  std::uniform_real_distribution<float> value(-70000, 70000);
+  std::vector<float> x(n());
+  for (size_t i = 0; i < n(); ++i) x[i] = i % 3 == 1 ? value(random) : kSpecial[i % 15];
+  ExpectLowestBits<uint8_t>(x);
+  ExpectLowestBits<uint16_t>(x);
+}
+
+// All forms: an operand for each element, or one for all; the result in the place of an operand.
+template <typename T, typename R, typename F>
+void ExpectPairs(PairMap op, const std::vector<T>& a, const std::vector<T>& b, F want) {
+  const PairMapFn map = FindPairMap(op, DTypeTraits<T>::value);
+  ASSERT_NE(map, nullptr);
+  for (const size_t a_step : {size_t{0}, size_t{1}}) {
+    for (const size_t b_step : {size_t{0}, size_t{1}}) {
+      std::vector<T> out(a.size(), T(0));
+      map(a.data(), a_step, b.data(), b_step, out.data(), a.size());
+      for (size_t i = 0; i < a.size(); ++i) {
+        R got;
+        std::memcpy(&got, reinterpret_cast<const char*>(out.data()) + i * sizeof(R), sizeof(R));
+        EXPECT_EQ(got, want(a[i * a_step], b[i * b_step])) << i;
+      }
+    }
+  }
+  if constexpr (sizeof(T) == sizeof(R)) {
+    std::vector<T> in_place = a;
+    map(in_place.data(), 1, b.data(), 1, in_place.data(), a.size());
+    for (size_t i = 0; i < a.size(); ++i) EXPECT_EQ(in_place[i], want(a[i], b[i])) << i;
+  }
+}
+
+template <typename T>
+void ExpectShifts(size_t n, std::mt19937_64& random) {
+  constexpr int kBits = static_cast<int>(sizeof(T) * 8);
+  std::vector<T> x(n), counts(n);
+  for (size_t i = 0; i < n; ++i) {
+    x[i] = static_cast<T>(random());
+    counts[i] = static_cast<T>(static_cast<int>(random() % 80) - 8);
+  }
+  const auto clamped = [](T count) {
+    return count < T(0) ? 0 : count > T(kBits - 1) ? kBits - 1 : static_cast<int>(count);
+  };
+  ExpectPairs<T, T>(PairMap::kLeftShift, x, counts, [&](T v, T count) {
+    return static_cast<T>(static_cast<uint64_t>(v) << clamped(count));
+  });
+  ExpectPairs<T, T>(PairMap::kRightShift, x, counts,
+                    [&](T v, T count) { return static_cast<T>(v >> clamped(count)); });
+}
+
+TEST_P(PlainMaps, ShiftsByClampedCounts) {
+  std::mt19937_64 random(7);
+  const auto expect = [&]<typename... T>(TypeList<T...>) { (ExpectShifts<T>(n(), random), ...); };
+  expect(Ints());
+}
+
+TEST_P(PlainMaps, ComparesSixtyFourBits) {
+  std::mt19937_64 random(9);
+  std::vector<int64_t> a(n()), b(n());
+  std::vector<double> x(n()), y(n());
+  for (size_t i = 0; i < n(); ++i) {
+    a[i] = static_cast<int64_t>(random());
+    b[i] = i % 3 == 0 ? a[i] : static_cast<int64_t>(random());
+    x[i] = i % 5 == 1 ? static_cast<double>(kNaN) : static_cast<double>(a[i]);
+    y[i] = i % 7 == 1 ? static_cast<double>(kNaN) : static_cast<double>(b[i]);
+  }
+  const auto compare = [&](PairMap op, auto want) {
+    ExpectPairs<int64_t, bool>(op, a, b, want);
+    ExpectPairs<double, bool>(op, x, y, want);
+  };
+  compare(PairMap::kLess, [](auto v, auto w) { return v < w; });
+  compare(PairMap::kLessEqual, [](auto v, auto w) { return v <= w; });
+  compare(PairMap::kGreater, [](auto v, auto w) { return v > w; });
+  compare(PairMap::kGreaterEqual, [](auto v, auto w) { return v >= w; });
 }
 
 INSTANTIATE_TEST_SUITE_P(, PlainMaps,
