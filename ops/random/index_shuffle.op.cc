@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <vector>
 
+#include "kernels/interface/in_parts.h"
 #include "kernels/interface/types.h"
 #include "ops/op.h"
 
@@ -45,15 +47,31 @@ class Simon {
   std::vector<uint64_t> keys_;  // of the rounds
 };
 
-uint64_t Shuffle(uint64_t index, const std::array<uint32_t, 3>& key, uint64_t most,
-                 int64_t rounds) {
-  if (most == 0) return 0;
-  const int needed = static_cast<int>(std::ceil(std::log2(static_cast<double>(most))));
-  const Simon cipher(std::clamp(needed + needed % 2, 16, 64) / 2, key, rounds);
-  do index = cipher.Encrypt(index);
-  while (index > most);
-  return index;
-}
+using Key = std::array<uint32_t, 3>;
+
+// The permutation of 0 ... most.
+class Permutation {
+ public:
+  Permutation(const Key& key, uint64_t most, int64_t rounds)
+      : most_(most), cipher_(WordBits(most), key, rounds) {}
+
+  uint64_t operator()(uint64_t index) const {
+    if (most_ == 0) return 0;
+    do index = cipher_.Encrypt(index);
+    while (index > most_);
+    return index;
+  }
+
+ private:
+  static int WordBits(uint64_t most) {
+    const auto largest = static_cast<double>(std::max<uint64_t>(most, 1));
+    const int needed = static_cast<int>(std::ceil(std::log2(largest)));
+    return std::clamp(needed + needed % 2, 16, 64) / 2;
+  }
+
+  uint64_t most_;
+  Simon cipher_;
+};
 
 // The number of results; -1: unknown.
 absl::Status IndexShuffleShape(ShapeContext& c) {
@@ -91,7 +109,7 @@ absl::Status IndexShuffleShape(ShapeContext& c) {
 }
 
 template <typename Seed>
-std::array<uint32_t, 3> KeyAt(const void* seeds, int64_t i) {
+Key KeyAt(const void* seeds, int64_t i) {
   const Seed* seed = static_cast<const Seed*>(seeds) + 3 * i;
   return {static_cast<uint32_t>(seed[0]), static_cast<uint32_t>(seed[1]),
           static_cast<uint32_t>(seed[2])};
@@ -104,21 +122,31 @@ absl::StatusOr<std::unique_ptr<Kernel>> IndexShuffle(PrepareContext& p) {
   const int64_t index_step = p.input_shape(0).rank(), seed_step = p.input_shape(1).rank() - 1;
   const int64_t most_step = p.input_shape(2).rank();
   using Types = TypeList<int32_t, uint32_t, int64_t, uint64_t>;
-  std::array<uint32_t, 3> (*key_at)(const void*, int64_t) = nullptr;
+  Key (*key_at)(const void*, int64_t) = nullptr;
   VisitTypes(Types{}, p.input_dtype(1), [&]<typename Seed>() { key_at = KeyAt<Seed>; });
+  const int threads = p.services().threads;
   return DispatchType(Types{}, p.input_dtype(0), [&]<typename T>() {
     return MakeKernel([=](RunContext& run) -> absl::Status {
-      for (int64_t i = 0; i < n; ++i) {
+      const auto permutation_at = [&](int64_t i) {
+        return Permutation(key_at(run.input(1), i * seed_step),
+                           static_cast<uint64_t>(run.input<T>(2)[i * most_step]), rounds);
+      };
+      if (n == 0) return absl::OkStatus();
+      std::optional<Permutation> of_all;
+      if (seed_step == 0 && most_step == 0) of_all.emplace(permutation_at(0));
+      const double ns = 10 * static_cast<double>(rounds);
+      const auto shuffle = [&](NoPart&, int64_t i) -> absl::Status {
         const T index = run.input<T>(0)[i * index_step], most = run.input<T>(2)[i * most_step];
         // Other indices may never lead into the range.
         if (index < T(0) || index > most) {
           return InvalidArgument("index ", index, " is not in [0, ", most, "]");
         }
-        run.output<T>(0)[i] = static_cast<T>(Shuffle(static_cast<uint64_t>(index),
-                                                     key_at(run.input(1), i * seed_step),
-                                                     static_cast<uint64_t>(most), rounds));
-      }
-      return absl::OkStatus();
+        const auto from = static_cast<uint64_t>(index);
+        run.output<T>(0)[i] =
+            static_cast<T>(of_all.has_value() ? (*of_all)(from) : permutation_at(i)(from));
+        return absl::OkStatus();
+      };
+      return InParts<NoPart>(threads, n, ns, shuffle).status();
     });
   });
 }
