@@ -36,8 +36,10 @@ template <size_t window, size_t pixels, bool inside>
 HWY_INLINE void ComputeVector(const DepthwiseLine& p, size_t pixel, size_t channel) {
   const FloatTag d;
   const auto channels = static_cast<int64_t>(p.channels);
-  const int64_t width = p.width;
   const int64_t first = static_cast<int64_t>(pixel) - p.pad;
+  // The columns of the windows that are in the image.
+  const auto low = static_cast<size_t>(std::max<int64_t>(0, -first));
+  const auto high = static_cast<size_t>(std::max<int64_t>(0, p.width - first));
   Vf sums[pixels];
 #pragma GCC unroll 8
   for (Vf& sum : sums) sum = hn::Zero(d);
@@ -46,13 +48,14 @@ HWY_INLINE void ComputeVector(const DepthwiseLine& p, size_t pixel, size_t chann
     const float* HWY_RESTRICT row = p.rows[r] + channel;
     Vf weights[window];
 #pragma GCC unroll 16
-    for (size_t k = 0; k < window; ++k)
-      weights[k] = hn::LoadU(d, filter + static_cast<int64_t>(k) * channels);
+    for (size_t k = 0; k < window; ++k, filter += channels) weights[k] = hn::LoadU(d, filter);
+    int64_t at = first * channels;
 #pragma GCC unroll 32
-    for (size_t i = 0; i < pixels + window - 1; ++i) {
-      const int64_t column = first + static_cast<int64_t>(i);
-      if (!inside && (column < 0 || column >= width)) continue;
-      const Vf x = hn::LoadU(d, row + column * channels);
+    for (size_t i = 0; i < pixels + window - 1; ++i, at += channels) {
+      // Padding is narrower than a window.
+      const bool at_edge = i + 1 < window || i >= pixels;
+      if (!inside && at_edge && (i < low || i >= high)) continue;
+      const Vf x = hn::LoadU(d, row + at);
 #pragma GCC unroll 8
       for (size_t o = 0; o < pixels; ++o) {
         if (i >= o && i - o < window) {
@@ -101,13 +104,14 @@ void ComputeLine(const DepthwiseLine& p) {
   }
 }
 
-// oneDNN's kernels are faster for smaller windows, with strides, and, unless there are 32
-// registers, for 7 and 9 columns. Two threads of Zen 4, its time over that of these loops:
-// 56x56x96, 7x7: 1.34; 28x28x192, 7x7: 1.5, 11x11: 1.18; 14x14x384, 9x9: 1.12; 28x28x64,
-// 13x13: 1.4; 5x5: 0.85 to 0.97; 3x3: 0.7. With AVX2, 7x7: 0.73 to 1.0; 28x28x192, 11x11: 1.34;
-// 28x28x64, 13x13: 6.
+// oneDNN's kernels are faster for smaller windows (but see conv_depthwise.cc), with strides, and,
+// unless there are 32 registers, for 7 and 9 columns. Two threads of Zen 4, its time over that of
+// these loops: 56x56x96, 7x7: 1.34; 28x28x192, 7x7: 1.5, 11x11: 1.18; 14x14x384, 9x9: 1.12;
+// 28x28x64, 13x13: 1.4; 5x5: 0.85 to 0.97; 3x3: 0.7. With AVX2, 7x7: 0.73 to 1.0; 28x28x192,
+// 11x11: 1.34; 28x28x64, 13x13: 6.
 DepthwiseLineFn LoopsOf(int64_t window) {
   if constexpr (HWY_TARGET <= HWY_AVX3) {
+    if (window == 3) return &ComputeLine<3>;
     if (window == 7) return &ComputeLine<7>;
     if (window == 9) return &ComputeLine<9>;
   }
