@@ -70,6 +70,8 @@ struct State {
   std::unique_ptr<IdleTeam> team;
 };
 
+std::atomic<bool> has_idle_team = false;  // follows State::team
+
 // Never destroyed: at exit, its thread must not be waited for.
 State& TheState() {
   static State* const state = new State;
@@ -140,21 +142,22 @@ RunWatch::~RunWatch() {
   const int helpers = std::max(1, omp_get_num_procs() - threads_ + 1);
   state.team.reset();
   if (busy && helpers <= kMostHelpers) state.team = std::make_unique<IdleTeam>(helpers);
+  has_idle_team.store(state.team != nullptr, std::memory_order_relaxed);
 }
 
-bool WaitsAreShort() {
-  State& state = TheState();
-  const std::lock_guard<std::mutex> lock(state.mutex);
-  return state.team != nullptr;
-}
+bool WaitsAreShort() { return has_idle_team.load(std::memory_order_relaxed); }
 
 void EndShortWaits() {
   State& state = TheState();
   const std::lock_guard<std::mutex> lock(state.mutex);
   state.team.reset();
   state.machine = BusyMachine();
+  has_idle_team.store(false, std::memory_order_relaxed);
 }
 
-void ForgetShortWaits() { new (&TheState()) State; }
+void ForgetShortWaits() {
+  new (&TheState()) State;
+  has_idle_team.store(false, std::memory_order_relaxed);
+}
 
 }  // namespace tenon

@@ -10,6 +10,8 @@
 #include <mutex>
 #include <thread>
 
+#include "env/team.h"
+
 namespace tenon {
 namespace {
 
@@ -290,6 +292,7 @@ PostOps MakePostOps(absl::Span<const PostOpSpec> specs) {
 }
 
 ThreadScope::ThreadScope(int threads) {
+  if (threads > 1) CountOthersRegion();
   const int now = omp_get_max_threads();
   if (now == threads) return;
   before_ = now;

@@ -4,8 +4,10 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "env/busy_machine.h"
 #include "env/exceptions.h"
 #include "env/status.h"
+#include "env/team.h"
 #include "graph/object.h"
 #include "ops/control/branch.h"
 #include "runtime/execution/execution.h"
@@ -89,11 +91,72 @@ inline absl::Status RunStep(const FlatPlan& plan, const FlatStep& step, Executio
   return AtNode(plan, step, CaughtException());
 }
 
-absl::Status RunSteps(const FlatPlan& plan, Execution& run) {
-  for (const FlatStep& step : plan.steps) {
-    TENON_RETURN_IF_ERROR(RunStep(plan, step, run));
+// A step by `run_one`, and notes which regions it has.
+template <typename F>
+absl::Status RunStepAlone(const FlatStep& step, F& run_one) {
+  if (step.regions.kind() != StepRegions::kUnknown) return run_one(step);
+  const RegionCounts before = RegionsOfThread();
+  TENON_RETURN_IF_ERROR(run_one(step));
+  const RegionCounts& now = RegionsOfThread();
+  const int64_t own = now.own - before.own;
+  const bool others = now.others != before.others || step.kernel == nullptr;
+  step.regions.set(others     ? StepRegions::kOthers
+                   : own == 0 ? StepRegions::kNone
+                   : own == 1 ? StepRegions::kOne
+                              : StepRegions::kSeveral);
+  return absl::OkStatus();
+}
+
+// Steps up to `end`, which one team runs if it is `worth_it`.
+struct TeamSteps {
+  size_t end = 0;
+  bool worth_it = false;
+};
+TeamSteps TeamStepsFrom(const FlatPlan& plan, size_t begin) {
+  size_t last = begin, i = begin;
+  int regions = 0;
+  for (; i < plan.steps.size(); ++i) {
+    const StepRegions::Kind kind = plan.steps[i].regions.kind();
+    if (kind == StepRegions::kUnknown || kind == StepRegions::kOthers) break;
+    if (kind == StepRegions::kNone) continue;
+    regions += kind == StepRegions::kSeveral ? 2 : 1;
+    last = i + 1;
+  }
+  if (regions > 1) return {last, true};
+  return {std::max(i, begin + 1), false};
+}
+
+template <typename F>
+absl::Status RunWithTeam(const FlatPlan& plan, size_t begin, size_t end, F& run_one) {
+  absl::Status status;
+  KeepTeam(plan.services.threads, [&] {
+    for (size_t i = begin; i < end && status.ok(); ++i) {
+      const FlatStep& step = plan.steps[i];
+      const int64_t others = RegionsOfThread().others;
+      status = run_one(step);
+      // It did not have them when it ran alone.
+      if (RegionsOfThread().others != others) step.regions.set(StepRegions::kOthers);
+    }
+  });
+  return status;
+}
+
+template <typename F>
+absl::Status RunStepsBy(const FlatPlan& plan, F run_one) {
+  const bool teams = plan.services.threads > 1 && !WaitsAreShort();
+  for (size_t i = 0; i < plan.steps.size();) {
+    const TeamSteps steps = teams ? TeamStepsFrom(plan, i) : TeamSteps{plan.steps.size()};
+    if (steps.worth_it) {
+      TENON_RETURN_IF_ERROR(RunWithTeam(plan, i, steps.end, run_one));
+      i = steps.end;
+    }
+    for (; i < steps.end; ++i) TENON_RETURN_IF_ERROR(RunStepAlone(plan.steps[i], run_one));
   }
   return absl::OkStatus();
+}
+
+absl::Status RunSteps(const FlatPlan& plan, Execution& run) {
+  return RunStepsBy(plan, [&](const FlatStep& step) { return RunStep(plan, step, run); });
 }
 
 absl::Status RunStepsObserved(const FlatPlan& plan, Execution& run, StepObserver& observer) {
@@ -111,23 +174,21 @@ absl::Status RunStepsObserved(const FlatPlan& plan, Execution& run, StepObserver
   return absl::OkStatus();
 }
 
-// A separate loop, so that runs that nothing stops pay nothing.
+// Apart, so that runs that nothing stops pay nothing.
 absl::Status RunStepsUntilStopped(const FlatPlan& plan, Execution& run) {
-  for (const FlatStep& step : plan.steps) {
+  return RunStepsBy(plan, [&](const FlatStep& step) -> absl::Status {
     TENON_RETURN_IF_ERROR(run.stop->Check());
-    TENON_RETURN_IF_ERROR(RunStep(plan, step, run));
-  }
-  return absl::OkStatus();
+    return RunStep(plan, step, run);
+  });
 }
 
 // In a later iteration of a loop.
 absl::Status RunStepsAgain(const FlatPlan& plan, Execution& run) {
-  for (const FlatStep& step : plan.steps) {
-    if (step.once) continue;
+  return RunStepsBy(plan, [&](const FlatStep& step) -> absl::Status {
+    if (step.once) return absl::OkStatus();
     if (run.stop != nullptr) TENON_RETURN_IF_ERROR(run.stop->Check());
-    TENON_RETURN_IF_ERROR(RunStep(plan, step, run));
-  }
-  return absl::OkStatus();
+    return RunStep(plan, step, run);
+  });
 }
 
 absl::Status RunAllSteps(const FlatPlan& plan, Execution& run, StepObserver* observer) {

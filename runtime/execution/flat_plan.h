@@ -5,7 +5,9 @@
 #ifndef TENON_RUNTIME_EXECUTION_FLAT_PLAN_H_
 #define TENON_RUNTIME_EXECUTION_FLAT_PLAN_H_
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -48,6 +50,24 @@ struct Buffer {
   size_t part_offset = 0;
 };
 
+// Which parallel regions a step had when it ran last. Any run may change it.
+class StepRegions {
+ public:
+  enum Kind : uint8_t { kUnknown, kNone, kOne, kSeveral, kOthers };  // kOthers: oneDNN's
+
+  StepRegions() = default;
+  StepRegions(const StepRegions& other) : kind_(other.kind()) {}
+  StepRegions& operator=(const StepRegions& other) {
+    set(other.kind());
+    return *this;
+  }
+  Kind kind() const { return kind_.load(std::memory_order_relaxed); }
+  void set(Kind kind) { kind_.store(kind, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<Kind> kind_ = kUnknown;
+};
+
 struct FlatStep {
   const Kernel* kernel = nullptr;  // prepared, of static shapes; null: `step` runs
   const Step* step = nullptr;
@@ -59,6 +79,7 @@ struct FlatStep {
   int take_begin = 0;  // FlatPlan::takes of this step
   int take_end = 0;
   NodeId node = kNoNode;
+  mutable StepRegions regions;
   bool once = false;  // in later iterations of a loop, its results are still in the arena
 };
 

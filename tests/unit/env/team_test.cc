@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <thread>
@@ -58,6 +59,76 @@ TEST(Barrier, WaitsForAMemberThatIsLate) {
   for (int member = 0; member < members; ++member) {
     EXPECT_EQ(seen[static_cast<size_t>(member)], members);
   }
+}
+
+// Regions one after the other, with more and fewer threads than are kept, nested ones, and long
+// waits before and in them.
+TEST(KeepTeam, ServesEachRegion) {
+  for (const int threads : {1, 2, 4}) {
+    constexpr int kRegions = 300;
+    std::vector<int> calls(5, 0);
+    int wrong = 0, nested = 0;
+    KeepTeam(threads, [&] {
+      for (int i = 0; i < kRegions; ++i) {
+        const int asked = 1 + i % 5;
+        if (i % 100 == 3) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        std::vector<int> seen(static_cast<size_t>(asked), -1);
+        int team = 0;
+        RunTeam(asked, [&](int member, int size) {
+          if (member == 0) team = size;
+          if (i % 100 == 4 && member + 1 == size) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+          }
+          seen[static_cast<size_t>(member)] = i;
+          ++calls[static_cast<size_t>(member)];
+          if (size == 1) return;
+          RunTeam(2, [&](int, int inner) {
+            if (member == 0) nested += inner;
+          });
+        });
+        wrong += team < 1 || team > (threads > 1 ? std::min(asked, threads) : asked);
+        for (int member = 0; member < team; ++member) {
+          wrong += seen[static_cast<size_t>(member)] != i;
+        }
+      }
+    });
+    EXPECT_EQ(wrong, 0) << threads;
+    EXPECT_EQ(nested, kRegions / 5 * 4);
+    EXPECT_EQ(calls[0], kRegions);
+    EXPECT_GE(calls[0], calls[3]);
+  }
+}
+
+TEST(KeepTeam, CountsRegions) {
+  const RegionCounts before = RegionsOfThread();
+  RunTeam(1, [](int, int) {});
+  EXPECT_EQ(RegionsOfThread().own, before.own);
+  RunTeam(2, [](int, int) {});
+  CountOthersRegion();
+  EXPECT_EQ(RegionsOfThread().own, before.own + 1);
+  EXPECT_EQ(RegionsOfThread().others, before.others + 1);
+}
+
+// Two threads that keep teams at the same time.
+TEST(KeepTeam, EachThreadHasItsOwn) {
+  std::vector<int64_t> sums(2, 0);
+  const auto work = [&](size_t which) {
+    for (int round = 0; round < 20; ++round) {
+      KeepTeam(2, [&] {
+        for (int i = 0; i < 50; ++i) {
+          std::vector<int64_t> parts(2, 0);
+          RunTeam(2, [&](int member, int size) {
+            parts[static_cast<size_t>(member)] = size == 1 ? 2 : 1;
+          });
+          sums[which] += parts[0] + parts[1];
+        }
+      });
+    }
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+  EXPECT_EQ(sums, std::vector<int64_t>({2000, 2000}));
 }
 
 }  // namespace
