@@ -8,6 +8,7 @@
 #define TENON_KERNELS_EXAMPLE_PROTO_WIRE_H_
 
 #include <cstdint>
+#include <string>
 
 #include "absl/strings/string_view.h"
 
@@ -23,6 +24,8 @@ struct WireField {
   bool is_bytes() const { return type == Type::kBytes; }
 };
 
+void AppendVarint(uint64_t value, std::string& out);
+
 class WireReader {
  public:
   explicit WireReader(absl::string_view bytes) : left_(bytes) {}
@@ -32,6 +35,10 @@ class WireReader {
   bool Varint(uint64_t& value);
   bool Fixed32(uint64_t& value) { return Fixed(4, value); }
   bool Fixed64(uint64_t& value) { return Fixed(8, value); }
+  // A length, and as many bytes.
+  bool Bytes(absl::string_view& bytes);
+  // The rest of a group whose start tag was read, up to and with its end tag.
+  bool Group(uint32_t number, absl::string_view& bytes);
 
   bool done() const { return left_.empty(); }
   bool ok() const { return ok_; }

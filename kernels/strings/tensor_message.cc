@@ -23,11 +23,6 @@ constexpr int kMaxRank = 254;  // TensorFlow's
 
 absl::Status Malformed() { return InvalidArgument("the string is not a TensorProto message"); }
 
-void AppendVarint(uint64_t value, std::string& out) {
-  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
-  out.push_back(static_cast<char>(value));
-}
-
 void AppendBytes(uint32_t field, absl::string_view bytes, std::string& out) {
   AppendVarint(field << 3 | static_cast<uint32_t>(WireType::kBytes), out);
   AppendVarint(bytes.size(), out);

@@ -828,6 +828,15 @@ def DecodePaddedRaw(input_bytes: _Value, fixed_length: _Value, *, out_type: _DTy
 def DecodePng(contents: _Value, *, channels: int = 0, dtype: _DType = "uint8") -> _Tensor:
     """contents: string -> image: dtype. dtype: uint8 uint16."""
 
+class _DecodeProtoV2Outputs(_NamedTuple):
+    sizes: _Tensor
+    values: list[_Tensor]
+
+def DecodeProtoV2(bytes: _Value, *, message_type: str | bytes, field_names: _Sequence[str | bytes],
+        output_types: _Sequence[_DType], descriptor_source: str | bytes = "local://",
+        message_format: str | bytes = "binary", sanitize: bool = False) -> _DecodeProtoV2Outputs:
+    """bytes: string -> sizes: int32, values: output_types."""
+
 def DecodeRaw(bytes: _Value, *, out_type: _DType, little_endian: bool = True) -> _Tensor:
     """bytes: string -> output: out_type. out_type: float16 float32 float64 int32 uint16 uint8 int16 int8 int64
     complex64 complex128 bool bfloat16.
@@ -1046,6 +1055,10 @@ def EncodeJpegVariableQuality(images: _Value, quality: _Value) -> _Tensor:
 
 def EncodePng(image: _Value, *, compression: int = -1, T: _DType = ...) -> _Tensor:
     """image: T -> contents: string. T: uint8 uint16."""
+
+def EncodeProto(sizes: _Value, values: _Sequence[_Value], *, field_names: _Sequence[str | bytes],
+        message_type: str | bytes, descriptor_source: str | bytes = "local://") -> _Tensor:
+    """sizes: int32, values: Tinput_types -> bytes: string."""
 
 def EncodeWav(audio: _Value, sample_rate: _Value) -> _Tensor:
     """audio: float32, sample_rate: int32 -> contents: string."""

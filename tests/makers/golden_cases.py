@@ -129,13 +129,15 @@ def _parse_input(text: str) -> Input:
 
 
 def _parse_value(text: str) -> Any:
-  """int, float, bool, "string", hex:bytes, dtype name, or a [list] of these."""
+  """int, float, bool, "string", hex:bytes, file:NAME, dtype name, or a [list] of these."""
   if text.startswith("["):
     return [_parse_value(t) for t in _split(text[1:-1])]
   if text.startswith('"'):
     return text[1:-1]
   if text.startswith("hex:"):
     return HexBytes.fromhex(text[4:])
+  if text.startswith("file:"):
+    return HexBytes((_FILES / text[5:]).read_bytes())
   if text in ("true", "false"):
     return text == "true"
   if text in QUANTIZED:
