@@ -1133,6 +1133,10 @@ def FFT3D(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
 def FFTND(input: _Value, fft_length: _Value, axes: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
     """input: Tcomplex, fft_length: int32, axes: int32 -> output: Tcomplex. Tcomplex: complex64 complex128."""
 
+def FIFOQueueV2(*, component_types: _Sequence[_DType], capacity: int = -1, container: str | bytes = "",
+        shared_name: str | bytes = "") -> _Tensor:
+    """nothing -> handle: resource."""
+
 def Fact() -> _Tensor:
     """nothing -> fact: string."""
 
@@ -2094,6 +2098,10 @@ def PadV2(input: _Value, paddings: _Value, constant_values: _Value, *, T: _DType
         Tpaddings: _DType = ...) -> _Tensor:
     """input: T, paddings: Tpaddings, constant_values: T -> output: T. Tpaddings: int32 int64."""
 
+def PaddingFIFOQueueV2(*, component_types: _Sequence[_DType], capacity: int = -1, container: str | bytes = "",
+        shared_name: str | bytes = "") -> _Tensor:
+    """nothing -> handle: resource."""
+
 def ParallelConcat(values: _Sequence[_Value], *, T: _DType = ..., shape: _Shape) -> _Tensor:
     """values: N * T -> output: T."""
 
@@ -2275,6 +2283,10 @@ def Print(input: _Value, data: _Sequence[_Value], *, T: _DType = ..., message: s
 
 def PrintV2(input: _Value, *, output_stream: str | bytes = "stderr", end: str | bytes = "") -> None:
     """input: string -> nothing."""
+
+def PriorityQueueV2(*, component_types: _Sequence[_DType] = ..., capacity: int = -1, container: str | bytes = "",
+        shared_name: str | bytes = "") -> _Tensor:
+    """nothing -> handle: resource."""
 
 def Prod(input: _Value, reduction_indices: _Value, *, keep_dims: bool = False, T: _DType = ...,
         Tidx: _DType = ...) -> _Tensor:
@@ -2815,6 +2827,32 @@ def QuantizedResizeBilinear(images: _Value, size: _Value, min: _Value, max: _Val
     quint8 qint32 float32.
     """
 
+def QueueCloseV2(handle: _Value, *, cancel_pending_enqueues: bool = False) -> None:
+    """handle: resource -> nothing."""
+
+def QueueDequeueManyV2(handle: _Value, n: _Value, *, component_types: _Sequence[_DType],
+        timeout_ms: int = -1) -> list[_Tensor]:
+    """handle: resource, n: int32 -> components: component_types."""
+
+def QueueDequeueUpToV2(handle: _Value, n: _Value, *, component_types: _Sequence[_DType],
+        timeout_ms: int = -1) -> list[_Tensor]:
+    """handle: resource, n: int32 -> components: component_types."""
+
+def QueueDequeueV2(handle: _Value, *, component_types: _Sequence[_DType], timeout_ms: int = -1) -> list[_Tensor]:
+    """handle: resource -> components: component_types."""
+
+def QueueEnqueueManyV2(handle: _Value, components: _Sequence[_Value], *, timeout_ms: int = -1) -> None:
+    """handle: resource, components: Tcomponents -> nothing."""
+
+def QueueEnqueueV2(handle: _Value, components: _Sequence[_Value], *, timeout_ms: int = -1) -> None:
+    """handle: resource, components: Tcomponents -> nothing."""
+
+def QueueIsClosedV2(handle: _Value) -> _Tensor:
+    """handle: resource -> is_closed: bool."""
+
+def QueueSizeV2(handle: _Value) -> _Tensor:
+    """handle: resource -> size: int32."""
+
 def RFFT(input: _Value, fft_length: _Value, *, Treal: _DType = ..., Tcomplex: _DType = "complex64") -> _Tensor:
     """input: Treal, fft_length: int32 -> output: Tcomplex. Treal: float32 float64. Tcomplex: complex64 complex128.
     Accelerated for float32 float64.
@@ -2983,6 +3021,10 @@ def RandomPoissonV2(shape: _Value, rate: _Value, *, seed: int = 0, seed2: int = 
 
 def RandomShuffle(value: _Value, *, seed: int = 0, seed2: int = 0, T: _DType = ...) -> _Tensor:
     """value: T -> output: T."""
+
+def RandomShuffleQueueV2(*, component_types: _Sequence[_DType], capacity: int = -1, min_after_dequeue: int = 0,
+        seed: int = 0, seed2: int = 0, container: str | bytes = "", shared_name: str | bytes = "") -> _Tensor:
+    """nothing -> handle: resource."""
 
 def RandomStandardNormal(shape: _Value, *, seed: int = 0, seed2: int = 0, dtype: _DType, T: _DType = ...) -> _Tensor:
     """shape: T -> output: dtype. dtype: float16 bfloat16 float32 float64. T: int32 int64."""

@@ -386,6 +386,61 @@ class SharedState(tf.Module):
     return out
 
 
+class Queues(tf.Module):
+  """Queues that keep elements from step to step."""
+
+  @tf.function(input_signature=[spec(tf.float32, 3, 2), spec(tf.string)])
+  def in_order(self, x: tf.Tensor, word: tf.Tensor) -> dict[str, tf.Tensor]:
+    types = [tf.float32, tf.string]
+    queue = raw.FIFOQueueV2(component_types=types, shapes=[[2], []], capacity=9,
+                            shared_name="in_order")
+    raw.QueueEnqueueManyV2(handle=queue, components=[x, tf.fill([3], word)])
+    raw.QueueEnqueueV2(handle=queue, components=[x[0] * 2, word + "!"])
+    out = {"size": raw.QueueSizeV2(handle=queue), "closed": raw.QueueIsClosedV2(handle=queue)}
+    out["one"], out["one_word"] = raw.QueueDequeueV2(handle=queue, component_types=types)
+    out["two"], out["two_words"] = raw.QueueDequeueManyV2(handle=queue, n=2, component_types=types)
+    out["none"], _ = raw.QueueDequeueUpToV2(handle=queue, n=0, component_types=types)
+    any_shape = raw.FIFOQueueV2(component_types=[tf.float32], shared_name="any_shape")
+    raw.QueueEnqueueV2(handle=any_shape, components=[x[1:]])
+    raw.QueueEnqueueManyV2(handle=any_shape, components=[x])
+    item, = raw.QueueDequeueV2(handle=any_shape, component_types=[tf.float32])
+    out["any_shape"] = tf.reduce_sum(tf.reshape(item, [-1]))  # steps give different shapes
+    return out
+
+  @tf.function(input_signature=[spec(tf.float32, None, None), spec(tf.string, None)])
+  def padded(self, x: tf.Tensor, words: tf.Tensor) -> dict[str, tf.Tensor]:
+    types = [tf.float32, tf.string, tf.bool]
+    queue = raw.PaddingFIFOQueueV2(component_types=types, shapes=[[None, None], [None], [2]],
+                                   shared_name="padded")
+    raw.QueueEnqueueV2(handle=queue, components=[x, words, [True, False]])
+    raw.QueueEnqueueV2(handle=queue, components=[tf.transpose(x), words[1:], [False, True]])
+    raw.QueueEnqueueV2(handle=queue, components=[x[:0], words[:0], [True, True]])
+    together, some, flags = raw.QueueDequeueManyV2(handle=queue, n=2, component_types=types)
+    shape = tf.shape(together)
+    out = {"shape": shape, "flags": flags,
+           "x": tf.pad(together, [[0, 0], [0, 3 - shape[1]], [0, 3 - shape[2]]]),
+           "words": tf.strings.reduce_join(some, 1, separator="|")}
+    out["size"] = raw.QueueSizeV2(handle=queue)
+    return out
+
+  @tf.function(input_signature=[spec(tf.int64, 5)])
+  def other_orders(self, x: tf.Tensor) -> dict[str, tf.Tensor]:
+    shuffled = raw.RandomShuffleQueueV2(component_types=[tf.int64], shapes=[[]], seed=3, seed2=4,
+                                        min_after_dequeue=1, shared_name="shuffled")
+    raw.QueueEnqueueManyV2(handle=shuffled, components=[x])
+    out = {}
+    out["shuffled"], = raw.QueueDequeueManyV2(handle=shuffled, n=3, component_types=[tf.int64])
+    out["one"], = raw.QueueDequeueV2(handle=shuffled, component_types=[tf.int64])
+    types = [tf.int64, tf.float32]
+    first = raw.PriorityQueueV2(component_types=types[1:], shapes=[[1]], shared_name="first")
+    numbers = tf.cast(tf.range(5), tf.float32)[:, tf.newaxis]
+    raw.QueueEnqueueManyV2(handle=first, components=[x // 4, numbers])
+    out["priority"], out["numbers"] = raw.QueueDequeueManyV2(
+        handle=first, n=4, component_types=types)
+    out["left"] = raw.QueueSizeV2(handle=first)
+    return out
+
+
 class Random(tf.Module):
   """Seeded random ops, each of which continues its own sequence, whatever the shape."""
 
@@ -466,6 +521,20 @@ def shared_state(out: pathlib.Path) -> None:
   x = np.random.default_rng(10).normal(0, 1, (2, 3, 2)).astype(np.float32)
   stepping.write_steps(target, {"x": x, "word": np.array(["a", "bc"]).astype("S")}, STEPS, "staging")
   stepping.write_steps(target, {"x": x, "key": np.array([5, -3])}, STEPS, "maps")
+  stepping.note(target)
+
+
+def queues(out: pathlib.Path) -> None:
+  target = stepping.fresh(out / "queues")
+  model = Queues()
+  stepping.save(model, target, {"in_order": model.in_order, "padded": model.padded,
+                                "other_orders": model.other_orders})
+  rng = np.random.default_rng(11)
+  x = rng.normal(0, 1, (2, 3, 2)).astype(np.float32)
+  words = np.array([["a", "bb", "c"], ["", "dd", "eee"]]).astype("S")
+  stepping.write_steps(target, {"x": x, "word": words[:, 1]}, STEPS, "in_order")
+  stepping.write_steps(target, {"x": x, "words": words}, STEPS, "padded")
+  stepping.write_steps(target, {"x": rng.integers(0, 20, (2, 5))}, STEPS, "other_orders")
   stepping.note(target)
 
 
@@ -690,7 +759,7 @@ def main() -> int:
   parser.add_argument("names", nargs="*", help="order, optimizers, …; default: all")
   args = parser.parse_args()
   for write in (order, optimizers, tf1_train, tf1_recurrent, tf1_branches, recurrent, stateful, tables, tensor_tables,
-                shared_state, random, candidates):
+                shared_state, queues, random, candidates):
     if not args.names or write.__name__ in args.names:
       write(args.out)
   return 0
