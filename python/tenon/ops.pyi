@@ -1421,6 +1421,11 @@ def HistogramFixedWidth(values: _Value, value_range: _Value, nbins: _Value, *, T
         dtype: _DType = "int32") -> _Tensor:
     """values: T, value_range: T, nbins: int32 -> out: dtype. T: int32 int64 float32 float64. dtype: int32 int64."""
 
+def HistogramSummary(tag: _Value, values: _Value, *, T: _DType = ...) -> _Tensor:
+    """tag: string, values: T -> summary: string. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16
+    float16 uint32 uint64.
+    """
+
 def IFFT(input: _Value, *, Tcomplex: _DType = ...) -> _Tensor:
     """input: Tcomplex -> output: Tcomplex. Tcomplex: complex64 complex128. Accelerated for complex64 complex128."""
 
@@ -1904,6 +1909,9 @@ def Mean(input: _Value, reduction_indices: _Value, *, keep_dims: bool = False, T
     """input: T, reduction_indices: Tidx -> output: T. T: float32 float64 int32 uint8 int16 int8 complex64 int64
     bfloat16 uint16 complex128 float16 uint32 uint64. Tidx: int32 int64. Accelerated for float32 bfloat16 float16.
     """
+
+def MergeSummary(inputs: _Sequence[_Value]) -> _Tensor:
+    """inputs: N * string -> summary: string."""
 
 def Mfcc(spectrogram: _Value, sample_rate: _Value, *, upper_frequency_limit: float = 4000,
         lower_frequency_limit: float = 20, filterbank_channel_count: int = 40,
@@ -3506,6 +3514,11 @@ def SampleDistortedBoundingBoxV2(image_size: _Value, bounding_boxes: _Value, min
     uint8 int8 int16 int32 int64.
     """
 
+def ScalarSummary(tags: _Value, values: _Value, *, T: _DType = ...) -> _Tensor:
+    """tags: string, values: T -> summary: string. T: float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16
+    float16 uint32 uint64.
+    """
+
 def ScaleAndTranslate(images: _Value, size: _Value, scale: _Value, translation: _Value, *, T: _DType = ...,
         kernel_type: str | bytes = "lanczos3", antialias: bool = True) -> _Tensor:
     """images: T, size: int32, scale: float32, translation: float32 -> resized_images: float32. T: int8 uint8 int16
@@ -4698,6 +4711,11 @@ def TensorStridedSliceUpdate(input: _Value, begin: _Value, end: _Value, strides:
         T: _DType = ..., Index: _DType = ..., begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0,
         new_axis_mask: int = 0, shrink_axis_mask: int = 0) -> _Tensor:
     """input: T, begin: Index, end: Index, strides: Index, value: T -> output: T. Index: int32 int64."""
+
+def TensorSummaryV2(tag: _Value, tensor: _Value, serialized_summary_metadata: _Value, *, T: _DType = ...) -> _Tensor:
+    """tag: string, tensor: T, serialized_summary_metadata: string -> summary: string. T: float16 bfloat16 float32
+    float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool complex64 complex128 string.
+    """
 
 class _ThreadUnsafeUnigramCandidateSamplerOutputs(_NamedTuple):
     sampled_candidates: _Tensor
