@@ -19,6 +19,9 @@ absl::Status ReshapeShape(ShapeContext& c) {
     TENON_RETURN_IF_ERROR(c.ExpectRank(1, 1));
     if (c.input(1).has_rank() && c.input(1).dim(0) >= 0) {
       if (c.input(1).dim(0) > 254) return InvalidArgument("a shape of more than 254 dimensions");
+      if (c.input(1).dim(0) == 0 && in.IsComplete() && in.num_elements() != 1) {
+        return InvalidArgument("cannot reshape ", in.ToString(), " to a scalar");
+      }
       c.set_output(0, Shape::UnknownOfRank(static_cast<int>(c.input(1).dim(0))));
     }
     return absl::OkStatus();
