@@ -75,6 +75,13 @@ absl::Status FindInputs(const Draft& draft, const CondSides& sides,
 // nodes outside that wait for such nodes, and those that nodes in branches wait for.
 void FindExports(const Draft& draft, CondGroup& group) {
   const std::vector<bool> live = draft.Live();
+  const auto export_once = [&](Endpoint e) {
+    if (!group.once.contains(e.node)) return;
+    if (std::find(group.exports.begin(), group.exports.end(), e) == group.exports.end()) {
+      group.exports.push_back(e);
+    }
+  };
+  for (const GraphOutput& output : draft.outputs) export_once(output.source);
   for (NodeId id = 0; id < draft.end_id(); ++id) {
     const Node& n = draft.node(id);
     if (group.inside.contains(id)) {
@@ -86,12 +93,7 @@ void FindExports(const Draft& draft, CondGroup& group) {
     const bool joins =
         std::find(group.merges.begin(), group.merges.end(), id) != group.merges.end();
     if (!live[static_cast<size_t>(id)] || joins) continue;
-    for (const Endpoint& e : n.inputs) {
-      if (!group.once.contains(e.node)) continue;
-      if (std::find(group.exports.begin(), group.exports.end(), e) == group.exports.end()) {
-        group.exports.push_back(e);
-      }
-    }
+    for (const Endpoint& e : n.inputs) export_once(e);
     const bool waits = std::any_of(n.control_inputs.begin(), n.control_inputs.end(),
                                    [&](NodeId c) { return group.once.contains(c); });
     if (waits) group.waiting.push_back(id);

@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "env/status.h"
 #include "ops/op.h"
+#include "proto/import/functionalize.h"
 #include "proto/import/text_models.h"
 #include "proto/messages/attr_proto.h"
 
@@ -69,6 +70,7 @@ absl::StatusOr<Graph> Finisher::FinishBody(Draft draft, const std::string& where
   draft.targets.erase(std::remove_if(draft.targets.begin(), draft.targets.end(), idle),
                       draft.targets.end());
   TENON_RETURN_IF_ERROR(CheckNodes(draft, where));
+  TENON_RETURN_IF_ERROR(EndBranches(draft));
   TENON_RETURN_IF_ERROR(FreezeTables(draft, tables_, changed_tables_));
   draft.DropIdleControls(HasSideEffects);  // a lookup in constants waits for nothing
   TENON_RETURN_IF_ERROR(FreezeTextModels(draft));

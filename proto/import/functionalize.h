@@ -24,6 +24,10 @@ struct FunctionalizedBody {
 absl::Status FunctionalizeControlFlow(Draft& draft, const std::string& prefix,
                                       std::vector<FunctionalizedBody>& bodies);
 
+// The Switches that are left, because no Merge joins what reads them, as when someone fetches a
+// tensor of a branch: such a run must take the branch. The nodes' inputs must have been checked.
+absl::Status EndBranches(Draft& draft);
+
 // ---- its steps ----
 // What TensorFlow lowers Case to becomes conditions one within another.
 absl::Status FunctionalizeCases(Draft& draft);
@@ -36,7 +40,6 @@ absl::Status FunctionalizeLoops(Draft& draft, const std::string& prefix,
 // Switch and Merge outside of loops.
 absl::Status FunctionalizeConds(Draft& draft, const std::string& prefix,
                                 std::vector<FunctionalizedBody>& bodies);
-
 // Replaces nodes whose outputs another node now provides, in control edges too.
 void Redirect(Draft& draft, const HashMap<Endpoint, Endpoint>& forward);
 bool Uses(const Draft& draft, absl::string_view op);

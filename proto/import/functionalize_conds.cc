@@ -234,4 +234,36 @@ absl::Status FunctionalizeConds(Draft& draft, const std::string& prefix,
   return CondFunctionalization(draft, prefix, bodies).Run();
 }
 
+absl::Status EndBranches(Draft& draft) {
+  const std::vector<bool> live = draft.Live();
+  HashMap<Endpoint, Endpoint> forward;
+  HashSet<NodeId> ended;
+  for (NodeId id = 0; id < static_cast<NodeId>(live.size()); ++id) {
+    const Node n = draft.node(id);
+    if (!live[static_cast<size_t>(id)] || n.op != "Switch") continue;
+    for (const int branch : {0, 1}) {
+      Node value;
+      value.name = n.name + (branch == 1 ? "/if_true" : "/if_false");
+      value.op = "_BranchValue";
+      value.inputs = n.inputs;
+      value.attrs["T"] = DTypeOf(draft, {id, branch});
+      value.attrs["taken"] = branch == 1;
+      value.control_inputs = n.control_inputs;
+      TENON_ASSIGN_OR_RETURN(const NodeId of_branch, draft.Add(std::move(value), /*effect=*/false));
+      forward[{id, branch}] = {of_branch, 0};
+    }
+    ended.insert(id);
+  }
+  if (ended.empty()) return absl::OkStatus();
+  // Who only waits for a Switch does not need either value.
+  for (NodeId id = 0; id < draft.end_id(); ++id) {
+    auto& waits = draft.node(id).control_inputs;
+    waits.erase(
+        std::remove_if(waits.begin(), waits.end(), [&](NodeId c) { return ended.contains(c); }),
+        waits.end());
+  }
+  draft.Forward(forward);
+  return absl::OkStatus();
+}
+
 }  // namespace tenon

@@ -421,6 +421,42 @@ def tf1_loop(out: pathlib.Path, name: str) -> None:
        {"y:0": fetched[0], "all:0": fetched[1]})
 
 
+def tf1_branch_values(out: pathlib.Path, name: str) -> None:
+  """Frozen graph of TensorFlow 1 whose outputs are tensors inside a branch."""
+  target = fresh(out, name)
+  (target / "model.json").write_text(json.dumps(
+      {**models.versions(), "kind": "graphdef", "model": "graph.pb"}, indent=2) + "\n")
+  tf1.disable_control_flow_v2()
+  with tf.Graph().as_default() as graph:
+    x = tf1.placeholder(tf.float32, [None, 4], "x")
+    which = tf1.placeholder(tf.bool, [], "which")
+    kept = []
+
+    def branch() -> tf.Tensor:
+      inner = tf.exp(x, "inner")
+      kept.append(tf1.random_uniform([4], seed=3, name="noise"))
+      deeper = tf1.cond(x[0, 0] > 100, lambda: x, lambda: tf.tanh(inner, "deeper"))
+      return inner + kept[0] + deeper
+
+    joined = tf.identity(tf1.cond(which, branch, lambda: x - 1), "joined")
+    _, alone = tf.raw_ops.Switch(data=x, pred=which)
+    tf.multiply(alone, 2, "alone")
+    inner = graph.get_tensor_by_name("cond/inner:0")
+    deeper = graph.get_tensor_by_name("cond/cond/deeper:0")
+    tf.identity(inner, "exp")
+    tf.identity(deeper, "tanh")
+    # The noise is drawn once: this is 0.
+    tf.abs(tf.round(100 * (joined - inner - deeper - kept[0])), "nothing")
+  names = ["alone:0", "exp:0", "tanh:0", "nothing:0"]
+  inputs = {"x:0": floats(3, 4), "which:0": np.bool_(True)}
+  with tf1.Session(graph=graph) as session:
+    fetched = session.run(names, inputs)
+  assert not fetched[-1].any()
+  tf.io.write_graph(graph.as_graph_def(), str(target), "graph.pb", as_text=False)
+  tf1.enable_control_flow_v2()
+  save(target, "", {k: np.asarray(v) for k, v in inputs.items()}, dict(zip(names, fetched)))
+
+
 def lowered(out: pathlib.Path, name: str) -> None:
   """What freezing makes of Case, If and While: _SwitchN, Switch, Merge, Enter."""
   target = fresh(out, name)
@@ -474,6 +510,7 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
         keras.layers.RNN(keras.layers.GRUCell(5, reset_after=False), return_sequences=True,
                          zero_output_for_mask=True)], masked=True),
     "tf1_loop": tf1_loop,
+    "tf1_branch_values": tf1_branch_values,
     "batched": module(Batched, {"": {"x": floats(3, 4)}}),
     "ragged_gradients": module(RaggedGradients, {
         "": {"values": floats(6, 2), "splits": np.array([0, 2, 2, 6])}}),
