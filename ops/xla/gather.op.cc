@@ -1,4 +1,7 @@
 // XlaGather: slices of given size from the operand, at positions that a tensor of indices lists.
+#include <algorithm>
+#include <cstring>
+
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/layout/copy.h"
@@ -77,6 +80,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> XlaGather(PrepareContext& p) {
   }
   const bool empty = out.num_elements() == 0;
   const DType dtype = p.input_dtype(0);
+  if (!empty && std::count(slice.begin(), slice.end(), 0) > 0) {
+    // A dimension of 0 that the result does not have: XLA gives zeros.
+    const size_t bytes = static_cast<size_t>(out.num_elements()) * SizeOf(dtype);
+    return MakeKernel([bytes](RunContext& run) {
+      std::memset(run.output(0), 0, bytes);
+      return absl::OkStatus();
+    });
+  }
   return MakeKernel([=](RunContext& run) {
     for (int64_t i = 0; !empty && i < places.count(); ++i) {
       int64_t left = i, at = 0;

@@ -76,8 +76,8 @@ _KNOWN = [
     (r"CTCBeamSearchDecoder", "values", _any, "prefixes that are as probable as others"),
     (r"CTCLoss(V2)?", "values", _any, "TensorFlow computes doubles partly in float"),
     (r"DataFormatDimMap|Roll", "refused", _any, "positions outside of the format or of int32"),
-    (r"Div(NoNan)?|RealDiv|Inv|Reciprocal(Grad)?|Xdivy|Log1p|Expm1|SigmoidGrad|EuclideanNorm",
-     "values", _complex, "complex numbers divided by 0, infinities and NaN"),
+    (r"Div(NoNan)?|RealDiv|Inv|Reciprocal(Grad)?|Xdivy|Log1p|Expm1|SigmoidGrad|EuclideanNorm|"
+     r"(Batch)?MatrixTriangularSolve", "values", _complex, "complex numbers divided by 0, infinities and NaN"),
     (r"DrawBoundingBoxes(V2)?|QuantizeV2", "values", _not_finite,
      "NaN and infinities converted to integers"),
     (r"DeserializeSparse", "values", _any, "positions outside of the shape"),
@@ -88,6 +88,7 @@ _KNOWN = [
     (r"Erf", "values", _double, "TensorFlow's result at infinities is NaN"),
     (r"Spence", "values", _not_finite, "TensorFlow's result at infinities is NaN"),
     (r"Roll", "values", _any, "TensorFlow takes the lower half of shifts beyond int32"),
+    (r"TensorSummaryV2", "values", _any, "metadata in another form than protocol buffers write"),
     (r"TopK(V2)?", "values", _not_finite, "NaN, which TensorFlow orders differently each time"),
     (r"UniformQuantized(Add|Dot)", "values", _any, "integers overflow"),
     (r"Xla(SelfAdjointEig|Svd)", "values", _any,
