@@ -19,6 +19,12 @@ absl::Status CheckInputs(const ShapeContext& c, const SequenceSignature& s) {
     return InvalidArgument("serialized has shape ", serialized.ToString());
   }
   if (s.key_form == KeyForm::kAttributes) TENON_RETURN_IF_ERROR(c.ExpectRank(0, 1));
+  const Shape& names = c.input(1);
+  if (!s.single() && names.IsComplete() && names.num_elements() > 0 &&
+      !names.CompatibleWith(serialized)) {
+    return InvalidArgument("names of shape ", names.ToString(), " for examples of shape ",
+                           serialized.ToString());
+  }
   for (const bool list : {false, true}) {
     for (int kind = 0; kind < 3 && s.vectors(); ++kind) {
       const Shape& keys = c.input(s.keys(list, kind));

@@ -89,7 +89,7 @@ _KNOWN = [
     (r"Spence", "values", _not_finite, "TensorFlow's result at infinities is NaN"),
     (r"Roll", "values", _any, "TensorFlow takes the lower half of shifts beyond int32"),
     (r"TensorSummaryV2", "values", _any, "metadata in another form than protocol buffers write"),
-    (r"TopK(V2)?", "values", _not_finite, "NaN, which TensorFlow orders differently each time"),
+    (r"(Approx)?TopK(V2)?|NthElement", "values", _not_finite, "NaN, which TensorFlow orders differently each time"),
     (r"UniformQuantized(Add|Dot)", "values", _any, "integers overflow"),
     (r"Xla(SelfAdjointEig|Svd)", "values", _any,
      "so few iterations that TensorFlow's do not converge"),
