@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/object.h"
+#include "kernels/interface/parallel.h"
 
 namespace tenon {
 
@@ -18,6 +19,15 @@ void CopyElements(DType dtype, const void* src, void* dst, int64_t n) {
   } else {
     std::memcpy(dst, src, static_cast<size_t>(n) * SizeOf(dtype));
   }
+}
+
+void CopyElements(int threads, DType dtype, const void* src, void* dst, int64_t n) {
+  if (src == dst) return;
+  const double ns = static_cast<double>(SizeOf(dtype)) / kBytesPerNs;
+  ParallelFor(threads, n, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
+    CopyElements(dtype, ElementAddress(src, dtype, begin), ElementAddress(dst, dtype, begin),
+                 end - begin);
+  });
 }
 
 const void* ElementAddress(const void* data, DType dtype, int64_t element) {

@@ -11,6 +11,8 @@ namespace tenon {
 
 // Copies n elements; strings are assigned.
 void CopyElements(DType dtype, const void* src, void* dst, int64_t n);
+// The same, split among threads if it is worth it.
+void CopyElements(int threads, DType dtype, const void* src, void* dst, int64_t n);
 
 // Position `element` of an array of `dtype`.
 const void* ElementAddress(const void* data, DType dtype, int64_t element);

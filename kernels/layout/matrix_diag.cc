@@ -85,9 +85,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> MatrixSetDiagKernel(PrepareContext& p) {
   const int64_t batch = Product(in, 0, in.rank() - 2);
   const int64_t longest = p.input_shape(1).dim(p.input_shape(1).rank() - 1);
   const DType dtype = p.input_dtype(0);
+  const int threads = p.services().threads;
   p.AllowInPlace(0, 0);
   return MakeKernel([=](RunContext& run) {
-    CopyElements(dtype, run.input(0), run.output(0), batch * rows * cols);
+    CopyElements(threads, dtype, run.input(0), run.output(0), batch * rows * cols);
     if (rows == 0 || cols == 0) return absl::OkStatus();
     VisitStorage(dtype, [&]<typename T>() {
       const T* x = run.input<T>(1);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/interface/parallel.h"
 #include "kernels/layout/visit_elements.h"
 
 namespace tenon {
@@ -100,6 +101,26 @@ void StridedCopy::Run(DType dtype, const void* src, void* dst) const {
   if (empty_ || dims_.empty()) return;
   VisitElements(dtype,
                 [&]<typename T>() { RunAs(static_cast<const T*>(src), static_cast<T*>(dst)); });
+}
+
+void StridedCopy::Run(int threads, DType dtype, const void* src, void* dst) const {
+  if (empty_ || dims_.empty()) return;
+  const auto split = std::find_if(dims_.begin(), dims_.end(), [](Dim d) { return d.size > 1; });
+  if (threads <= 1 || split == dims_.end()) return Run(dtype, src, dst);
+  double bytes = static_cast<double>(SizeOf(dtype));
+  for (auto inner = split + 1; inner != dims_.end(); ++inner) {
+    bytes *= static_cast<double>(inner->size);
+  }
+  const auto d = static_cast<size_t>(split - dims_.begin());
+  ParallelFor(threads, split->size, ParallelGrain(bytes / kBytesPerNs),
+              [&](int64_t begin, int64_t end) {
+                if (end - begin == split->size) return Run(dtype, src, dst);
+                StridedCopy part = *this;
+                part.dims_[d].size = end - begin;
+                part.src_offset_ += begin * split->src;
+                part.dst_offset_ += begin * split->dst;
+                part.Run(dtype, src, dst);
+              });
 }
 
 }  // namespace tenon

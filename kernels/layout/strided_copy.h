@@ -25,6 +25,8 @@ class StridedCopy {
 
   // Elements have dtype `dtype`; strings are assigned to constructed strings.
   void Run(DType dtype, const void* src, void* dst) const;
+  // The same, split among threads if it is worth it.
+  void Run(int threads, DType dtype, const void* src, void* dst) const;
 
  private:
   template <typename T>

@@ -101,8 +101,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> Slice(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Block block, MakeBlock(in, *begin, *size));
   const StridedCopy copy = CopyOf(block, in);
   const DType dtype = p.input_dtype(0);
-  return MakeKernel([copy, dtype](RunContext& run) {
-    copy.Run(dtype, run.input(0), run.output(0));
+  const int threads = p.services().threads;
+  return MakeKernel([copy, dtype, threads](RunContext& run) {
+    copy.Run(threads, dtype, run.input(0), run.output(0));
     return absl::OkStatus();
   });
 }

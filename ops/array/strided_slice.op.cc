@@ -67,8 +67,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> StridedSlice(PrepareContext& p) {
                          MakeSliceSpec(p.attrs(), in, begin->num_elements(), begin, end, strides));
   const StridedCopy copy = CopyOf(spec, in);
   const DType dtype = p.input_dtype(0);
-  return MakeKernel([copy, dtype](RunContext& run) {
-    copy.Run(dtype, run.input(0), run.output(0));
+  const int threads = p.services().threads;
+  return MakeKernel([copy, dtype, threads](RunContext& run) {
+    copy.Run(threads, dtype, run.input(0), run.output(0));
     return absl::OkStatus();
   });
 }

@@ -53,8 +53,9 @@ absl::Status TileShape(ShapeContext& c) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> CopyWith(PrepareContext& p, const StridedCopy& copy) {
   const DType dtype = p.input_dtype(0);
-  return MakeKernel([copy, dtype](RunContext& run) {
-    copy.Run(dtype, run.input(0), run.output(0));
+  const int threads = p.services().threads;
+  return MakeKernel([copy, dtype, threads](RunContext& run) {
+    copy.Run(threads, dtype, run.input(0), run.output(0));
     return absl::OkStatus();
   });
 }
