@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/string_view.h"
 #include "env/status.h"
 #include "kernels/strings/map.h"
 
@@ -24,9 +25,11 @@ void ChangeAscii(Case to, std::string& text) {
   }
 }
 
-absl::Status ChangeUnicode(Case to, const std::string& in, std::string& out) {
+absl::Status ChangeUnicode(Case to, const std::string& whole, std::string& out) {
+  // As TensorFlow's, the text ends at a NUL.
+  const absl::string_view in = absl::string_view(whole).substr(0, whole.find('\0'));
   if (std::all_of(in.begin(), in.end(), [](char c) { return absl::ascii_isascii(c); })) {
-    out = in;
+    out = std::string(in);
     ChangeAscii(to, out);
     return absl::OkStatus();
   }
