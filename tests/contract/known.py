@@ -88,6 +88,7 @@ _KNOWN = [
     (r"Erf", "values", _double, "TensorFlow's result at infinities is NaN"),
     (r"Spence", "values", _not_finite, "TensorFlow's result at infinities is NaN"),
     (r"Roll", "values", _any, "TensorFlow takes the lower half of shifts beyond int32"),
+    (r"QuantizedInstanceNorm", "values", _empty, "the range of no elements"),
     (r"TensorSummaryV2", "values", _any, "metadata in another form than protocol buffers write"),
     (r"(Approx)?TopK(V2)?|NthElement", "values", _not_finite, "NaN, which TensorFlow orders differently each time"),
     (r"UniformQuantized(Add|Dot)", "values", _any, "integers overflow"),
