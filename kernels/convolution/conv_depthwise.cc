@@ -1,5 +1,7 @@
 #include "kernels/convolution/conv_depthwise.h"
 
+#include <algorithm>
+
 #include "absl/container/inlined_vector.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
@@ -21,10 +23,11 @@ constexpr double kGrainFactor = 3;
 // oneDNN's kernels for windows of three columns are faster (1.2 times for 25x5x64 on a thread of
 // Zen 4), but begin a region of their own on several threads, which takes longer than a small
 // convolution. With these loops, a network for keywords (25x5x64) takes 0.91 of the time, MobileNet
-// (128x128, a quarter of the channels) 0.97.
-bool IsSmallForOneDnn(const ConvGeometry& g, int threads) {
+// (128x128, a quarter of the channels) 0.97. One thread takes them, too: results have the same bits
+// on any number of threads.
+bool IsSmallForOneDnn(const ConvGeometry& g) {
   constexpr double kMostFlops = 6e5;
-  return threads > 1 && g.flops() <= kMostFlops;
+  return g.flops() <= kMostFlops;
 }
 
 class DepthwiseFloatsKernel final : public Kernel {
@@ -109,7 +112,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvDepthwiseKernel(PrepareContext& p,
   if (loops.compute == nullptr || g.in_channels < static_cast<int64_t>(loops.lanes)) {
     return Unimplemented("no loops for the window, or few channels");
   }
-  if (g.window[1] == 3 && !IsSmallForOneDnn(g, p.services().threads)) {
+  if (std::max(g.pads_begin[1], g.pads_end[1]) >= g.window[1]) {
+    return Unimplemented("padding as wide as the window");
+  }
+  if (g.window[1] == 3 && !IsSmallForOneDnn(g)) {
     return Unimplemented("oneDNN is faster");
   }
   return std::make_unique<DepthwiseFloatsKernel>(p, g, fused, loops.compute);

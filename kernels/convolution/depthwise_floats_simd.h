@@ -14,9 +14,10 @@ struct DepthwiseLine {
   const float* const* rows = nullptr;
   const float* const* filters = nullptr;
   size_t num_rows = 0;
-  int64_t width = 0, pad = 0;  // pixels of the image's lines
-  size_t pixels = 0;           // of the result
-  size_t channels = 0;         // at least the loops' lanes
+  // Pixels of the image's lines; before and after them, padding is narrower than a window.
+  int64_t width = 0, pad = 0;
+  size_t pixels = 0;    // of the result
+  size_t channels = 0;  // at least the loops' lanes
   const float* bias = nullptr;
   const float* addend = nullptr;
   bool clamp_low = false, clamp_high = false;
