@@ -6,9 +6,9 @@ import re
 import numpy as np
 from support import HERE, PluginCase
 
-# Private ops that do not run here: the import of models makes the first one, rewrites.py leaves
-# the graphs of the second one out, and TensorFlow itself expands the weights of the third one.
-NOT_RUN = {"_TenonTableFind", "_TenonRecurrence", "_TenonWeightOnlyMatMul"}
+# Private ops that do not run here: the import of models makes the first two, rewrites.py leaves
+# the graphs of the third one out, and TensorFlow itself expands the weights of the fourth one.
+NOT_RUN = {"_TenonTableFind", "_TenonBranchValue", "_TenonRecurrence", "_TenonWeightOnlyMatMul"}
 
 
 class WorkloadsTest(PluginCase):
