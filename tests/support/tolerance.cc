@@ -18,16 +18,20 @@ namespace {
 
 using Value = std::complex<double>;
 
-std::vector<Value> Values(const Tensor& t) {
+// Of the elements from `begin` on, up to `most` of them.
+std::vector<Value> Values(const Tensor& t, size_t begin = 0,
+                          size_t most = std::numeric_limits<size_t>::max()) {
   std::vector<Value> out;
   if (IsQuantized(t.dtype())) {
     VisitQuantized(t.dtype(), [&]<typename T>() {
-      for (const T& v : t.flat<T>()) out.emplace_back(static_cast<double>(v), 0);
+      for (const T& v : t.flat<T>().subspan(begin, most)) {
+        out.emplace_back(static_cast<double>(v), 0);
+      }
     });
     return out;
   }
   VisitTypes(NumbersAndBool{}, t.dtype(), [&]<typename T>() {
-    for (const T& v : t.flat<T>()) {
+    for (const T& v : t.flat<T>().subspan(begin, most)) {
       if constexpr (kIsComplex<T>) {
         out.emplace_back(v.real(), v.imag());
       } else {
@@ -394,11 +398,9 @@ std::string Difference(const Tensor& result, const Tensor& golden, Tolerance tol
                             absl::CHexEscape(want), "\"");
       }
     }
-    const std::vector<Value> a = Values(result), b = Values(golden);
-    for (size_t i = 0; i < a.size(); ++i) {
-      if (a[i] != b[i]) {
-        return absl::StrCat("element ", i, " is ", a[i].real(), ", expected ", b[i].real());
-      }
+    for (size_t i = 0; i < static_cast<size_t>(golden.num_elements()); ++i) {
+      const Value a = Values(result, i, 1)[0], b = Values(golden, i, 1)[0];
+      if (a != b) return absl::StrCat("element ", i, " is ", a.real(), ", expected ", b.real());
     }
     return "other elements";
   }
@@ -407,10 +409,17 @@ std::string Difference(const Tensor& result, const Tensor& golden, Tolerance tol
                           ? std::numeric_limits<double>::min()
                       : golden.dtype() == DType::kHalf ? std::ldexp(1.0, -24)
                                                        : std::numeric_limits<float>::min();
-  const std::vector<Value> got = Values(result), want = Values(golden);
+  // In blocks: as doubles, a large tensor may need more memory than there is.
+  constexpr size_t kBlock = size_t{1} << 16;
+  std::vector<Value> got, want;
   double worst = 0;
   std::string text;
-  for (size_t i = 0; i < want.size(); ++i) {
+  for (size_t at = 0; at < static_cast<size_t>(golden.num_elements()); ++at) {
+    const size_t i = at % kBlock;
+    if (i == 0) {
+      got = Values(result, at, kBlock);
+      want = Values(golden, at, kBlock);
+    }
     double excess = 0;
     auto part = [&](double g, double w, double magnitude) {
       if (g == w || (std::isnan(g) && std::isnan(w))) return;
@@ -427,7 +436,7 @@ std::string Difference(const Tensor& result, const Tensor& golden, Tolerance tol
     part(got[i].imag(), want[i].imag(), std::abs(want[i]));
     if (excess > worst) {
       worst = excess;
-      text = absl::StrCat("element ", i, " is ", got[i].real());
+      text = absl::StrCat("element ", at, " is ", got[i].real());
       if (IsComplex(golden.dtype())) absl::StrAppend(&text, "+", got[i].imag(), "i");
       absl::StrAppend(&text, ", expected ", want[i].real());
       if (IsComplex(golden.dtype())) absl::StrAppend(&text, "+", want[i].imag(), "i");
