@@ -2,17 +2,16 @@
 set(CMAKE_PCH_PROLOGUE "")
 
 # tenon_layer(NAME [LINK lib…] [PCH header… | PCH_OF layer] [FOLDERS folder…] [EXCLUDE folder…] [OPTIMIZE way] [TOGETHER n]
-#             [APART folder… | ONLY folder…]):
+#             [APART folder…]):
 # all sources of the current folder (tests apart) as one object library `tenon_NAME`. Object libraries, so that
 # rows which register themselves are never dropped by the linker. PCH: headers to compile once, those that most of
 # the sources include; PCH_OF: another target's, which must be optimized in the same way, because GCC compiles with the
 # optimization of the precompiled header.
 # FOLDERS: the sources of these folders only; EXCLUDE: all but those of these folders.
 # OPTIMIZE: less than -O3 (tenon_optimize).
-# TOGETHER: compiles the sources of a folder in batches of n (tenon_batches), but for the folders APART, or in the
-# folders ONLY.
+# TOGETHER: compiles the sources of a folder in batches of n (tenon_batches), but for the folders APART.
 function(tenon_layer NAME)
-  cmake_parse_arguments(ARG "" "PCH_OF;OPTIMIZE;TOGETHER" "LINK;PCH;FOLDERS;EXCLUDE;APART;ONLY" ${ARGN})
+  cmake_parse_arguments(ARG "" "PCH_OF;OPTIMIZE;TOGETHER" "LINK;PCH;FOLDERS;EXCLUDE;APART" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   if(ARG_FOLDERS)
     list(JOIN ARG_FOLDERS "|" folders)
@@ -26,7 +25,7 @@ function(tenon_layer NAME)
   endforeach()
   if(sources)
     if(ARG_TOGETHER)
-      tenon_batches(sources ${ARG_TOGETHER} APART ${ARG_APART} ONLY ${ARG_ONLY} SOURCES ${sources})
+      tenon_batches(sources ${ARG_TOGETHER} APART ${ARG_APART} SOURCES ${sources})
     endif()
     add_library(tenon_${NAME} OBJECT ${sources})
     target_include_directories(tenon_${NAME} PUBLIC ${PROJECT_SOURCE_DIR})
@@ -66,16 +65,16 @@ function(tenon_hardened TARGET)
     $<$<CONFIG:Release>:-fstack-protector-strong;-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>)
 endfunction()
 
-# tenon_batches(RESULT N [APART folder or file… | ONLY folder…] SOURCES file…): sets RESULT to generated sources that include the given
+# tenon_batches(RESULT N [APART folder or file…] SOURCES file…): sets RESULT to generated sources that include the given
 # ones, up to N of one folder each. A small source takes most of its time for templates that all of its
 # neighbors instantiate too: 20 at a time take three fifths of the time of 4 to 6. Where most of the time goes into
 # loops over elements (kernels, ops), large batches gain nothing. Names in anonymous namespaces must differ within a folder; sources
-# that are APART, or outside of the folders ONLY, stay as they are. Vector code (_simd.cc, which has options of its own and which Highway
+# that are APART stay as they are. Vector code (_simd.cc, which has options of its own and which Highway
 # includes once per instruction set) gets batches of its own, FOLDER/simd_K.cc, wherever it is not APART: Highway's headers take more time than
 # most of these sources. The generated text names no absolute path, for ccache.
 # With TENON_BATCHES off, RESULT is the sources themselves.
 function(tenon_batches RESULT N)
-  cmake_parse_arguments(ARG "" "" "APART;ONLY;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "APART;SOURCES" ${ARGN})
   if(NOT TENON_BATCHES)
     set(${RESULT} ${ARG_SOURCES} PARENT_SCOPE)
     return()
@@ -89,15 +88,12 @@ function(tenon_batches RESULT N)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE below)
     set(file ${below})
     cmake_path(GET below PARENT_PATH below)
-    set(apart OFF)
     if((below AND below IN_LIST ARG_APART) OR file IN_LIST ARG_APART)
-      set(apart ON)
-    endif()
-    if(name MATCHES "_simd.cc$" AND NOT apart)
-      set(kind ${folder}/simd_)
-    elseif(name MATCHES "_simd.cc$" OR apart OR (ARG_ONLY AND NOT below IN_LIST ARG_ONLY))
       list(APPEND result ${source})
       continue()
+    endif()
+    if(name MATCHES "_simd.cc$")
+      set(kind ${folder}/simd_)
     else()
       set(kind ${folder}/)
     endif()
