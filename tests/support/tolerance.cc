@@ -408,10 +408,11 @@ std::string Difference(const Tensor& result, const Tensor& golden, Tolerance tol
     return absl::StrCat("shape ", result.shape().ToString(), ", expected ",
                         golden.shape().ToString());
   }
-  if (golden.dtype() == DType::kString || IsInteger(golden.dtype()) ||
-      golden.dtype() == DType::kBool) {
+  const bool text = golden.dtype() == DType::kString;
+  if (!text && !HasValues(golden.dtype())) return DifferenceOfSmall(result, golden);
+  if (text || IsInteger(golden.dtype()) || golden.dtype() == DType::kBool) {
     if (Identical(result, golden)) return "";
-    if (golden.dtype() == DType::kString) {
+    if (text) {
       for (int64_t i = 0; i < golden.num_elements(); ++i) {
         const std::string& got = result.data<std::string>()[i];
         const std::string& want = golden.data<std::string>()[i];
@@ -421,14 +422,12 @@ std::string Difference(const Tensor& result, const Tensor& golden, Tolerance tol
       }
       return "other elements";
     }
-    if (!HasValues(golden.dtype())) return DifferenceOfSmall(result, golden);
     for (size_t i = 0; i < static_cast<size_t>(golden.num_elements()); ++i) {
       const Value a = Values(result, i, 1)[0], b = Values(golden, i, 1)[0];
       if (a != b) return absl::StrCat("element ", i, " is ", a.real(), ", expected ", b.real());
     }
     return "other elements";
   }
-  if (!HasValues(golden.dtype())) return DifferenceOfSmall(result, golden);
   // Outside the dtype's normal range there is less precision, or none.
   const double tiny = golden.dtype() == DType::kDouble || golden.dtype() == DType::kComplex128
                           ? std::numeric_limits<double>::min()
@@ -438,7 +437,7 @@ std::string Difference(const Tensor& result, const Tensor& golden, Tolerance tol
   constexpr size_t kBlock = size_t{1} << 16;
   std::vector<Value> got, want;
   double worst = 0;
-  std::string text;
+  std::string found;
   for (size_t at = 0; at < static_cast<size_t>(golden.num_elements()); ++at) {
     const size_t i = at % kBlock;
     if (i == 0) {
@@ -461,14 +460,14 @@ std::string Difference(const Tensor& result, const Tensor& golden, Tolerance tol
     part(got[i].imag(), want[i].imag(), std::abs(want[i]));
     if (excess > worst) {
       worst = excess;
-      text = absl::StrCat("element ", at, " is ", got[i].real());
-      if (IsComplex(golden.dtype())) absl::StrAppend(&text, "+", got[i].imag(), "i");
-      absl::StrAppend(&text, ", expected ", want[i].real());
-      if (IsComplex(golden.dtype())) absl::StrAppend(&text, "+", want[i].imag(), "i");
-      absl::StrAppend(&text, ": error over the tolerance by a factor of ", excess);
+      found = absl::StrCat("element ", at, " is ", got[i].real());
+      if (IsComplex(golden.dtype())) absl::StrAppend(&found, "+", got[i].imag(), "i");
+      absl::StrAppend(&found, ", expected ", want[i].real());
+      if (IsComplex(golden.dtype())) absl::StrAppend(&found, "+", want[i].imag(), "i");
+      absl::StrAppend(&found, ": error over the tolerance by a factor of ", excess);
     }
   }
-  return text;
+  return found;
 }
 
 }  // namespace tenon
