@@ -62,12 +62,6 @@ uint64_t BitsOf(const WireValue& value, Type type, DType dtype) {
 
 void StoreBits(uint64_t bits, DType dtype, char* out) { std::memcpy(out, &bits, SizeOf(dtype)); }
 
-bool ReadWireNumber(WireReader& reader, WireType type, uint64_t& number) {
-  return type == WireType::kVarint    ? reader.Varint(number)
-         : type == WireType::kFixed32 ? reader.Fixed32(number)
-                                      : reader.Fixed64(number);
-}
-
 using FieldSink =
     absl::FunctionRef<absl::Status(size_t field, WireType type, const WireValue& value)>;
 
@@ -76,10 +70,9 @@ absl::Status VisitValues(absl::string_view message, const std::vector<DecodedFie
                          FieldSink sink) {
   WireReader reader(message);
   while (!reader.done()) {
-    uint64_t tag = 0;
-    if (!reader.Varint(tag) || tag > 0xFFFFFFFFu || tag >> 3 == 0) return BadMessage();
-    const uint32_t number = static_cast<uint32_t>(tag >> 3);
-    const auto type = static_cast<WireType>(tag & 7);
+    uint32_t number = 0;
+    WireType type = WireType::kVarint;
+    if (!reader.Tag(number, type)) return BadMessage();
     WireValue value;
     switch (type) {
       case WireType::kBytes:
@@ -91,7 +84,7 @@ absl::Status VisitValues(absl::string_view message, const std::vector<DecodedFie
       case WireType::kVarint:
       case WireType::kFixed32:
       case WireType::kFixed64:
-        if (!ReadWireNumber(reader, type, value.number)) return BadMessage();
+        if (!reader.Number(type, value.number)) return BadMessage();
         break;
       default:
         return BadMessage();
@@ -115,7 +108,7 @@ absl::StatusOr<int64_t> PackedCount(absl::string_view list, WireType type) {
   WireReader reader(list);
   int64_t count = 0;
   for (uint64_t number; !reader.done(); ++count) {
-    if (!ReadWireNumber(reader, type, number)) return BadMessage();
+    if (!reader.Number(type, number)) return BadMessage();
   }
   return count;
 }
@@ -189,7 +182,7 @@ class MessageDecoder final : public Kernel {
             WireReader reader(value.bytes);
             WireValue one;
             one.packed = true;
-            while (!reader.done() && ReadWireNumber(reader, declared, one.number)) {
+            while (!reader.done() && reader.Number(declared, one.number)) {
               StoreBits(BitsOf(one, f.field.type, f.dtype), f.dtype, place(i, next++));
             }
             return absl::OkStatus();

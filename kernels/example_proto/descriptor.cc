@@ -322,10 +322,6 @@ WireType WireTypeOf(Type type) {
   }
 }
 
-void AppendTag(uint32_t number, WireType type, std::string& out) {
-  AppendVarint(uint64_t{number} << 3 | static_cast<uint64_t>(type), out);
-}
-
 bool MayHold(DType dtype, Type type) {
   switch (type) {
     case Type::kDouble:

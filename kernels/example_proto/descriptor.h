@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "graph/dtype.h"
+#include "kernels/example_proto/wire.h"
 
 namespace tenon {
 
@@ -45,9 +46,7 @@ struct MessageField {
 };
 
 // How a field's values are on the wire.
-enum class WireType : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kGroup = 3, kFixed32 = 5 };
 WireType WireTypeOf(MessageField::Type type);
-void AppendTag(uint32_t number, WireType type, std::string& out);
 
 // Whether a tensor of that dtype may hold the field's values.
 bool MayHold(DType dtype, MessageField::Type type);

@@ -75,10 +75,7 @@ void AppendValues(const EncodedField& f, const void* data, int64_t first, int64_
       AppendTag(f.field.number, wire, out);
       if (wire == WireType::kBytes) AppendVarint(value.size(), out);
       out += value;
-      if (wire == WireType::kGroup) {
-        constexpr auto kEndOfGroup = static_cast<WireType>(4);
-        AppendTag(f.field.number, kEndOfGroup, out);
-      }
+      if (wire == WireType::kGroup) AppendTag(f.field.number, WireType::kGroupEnd, out);
     }
     return;
   }
@@ -92,9 +89,7 @@ void AppendValues(const EncodedField& f, const void* data, int64_t first, int64_
     AppendNumber(bits, f.field.type, f.dtype, numbers);
   }
   if (!f.field.packed) return;
-  AppendTag(f.field.number, WireType::kBytes, out);
-  AppendVarint(list.size(), out);
-  out += list;
+  AppendBytesField(f.field.number, list, out);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ absl::Status ParseFeatures(absl::string_view message, FeatureMap& features) {
 
 // Calls each(number) for numbers packed into field 1, or in fields of their own.
 template <typename F>
-absl::Status ForEachNumber(absl::string_view list, WireField::Type type, F&& each) {
+absl::Status ForEachNumber(absl::string_view list, WireType type, F&& each) {
   WireReader reader(list);
   WireField field;
   while (reader.Next(field)) {
@@ -65,8 +65,7 @@ absl::Status ForEachNumber(absl::string_view list, WireField::Type type, F&& eac
     } else if (field.is_bytes()) {
       WireReader packed(field.bytes);
       uint64_t value = 0;
-      while (!packed.done() &&
-             (type == WireField::Type::kFixed32 ? packed.Fixed32(value) : packed.Varint(value))) {
+      while (!packed.done() && packed.Number(type, value)) {
         each(value);
       }
       if (!packed.ok()) return Malformed();
@@ -101,14 +100,14 @@ absl::Status ParseSequenceExample(absl::string_view bytes, SequenceExample& exam
 }
 
 absl::Status AppendValues(const Feature& feature, std::vector<float>& out) {
-  return ForEachNumber(feature.list, WireField::Type::kFixed32, [&out](uint64_t v) {
+  return ForEachNumber(feature.list, WireType::kFixed32, [&out](uint64_t v) {
     const uint32_t bits = static_cast<uint32_t>(v);
     std::memcpy(&out.emplace_back(), &bits, sizeof bits);
   });
 }
 
 absl::Status AppendValues(const Feature& feature, std::vector<int64_t>& out) {
-  return ForEachNumber(feature.list, WireField::Type::kVarint,
+  return ForEachNumber(feature.list, WireType::kVarint,
                        [&out](uint64_t v) { out.push_back(static_cast<int64_t>(v)); });
 }
 

@@ -12,6 +12,16 @@ void AppendVarint(uint64_t value, std::string& out) {
   out.push_back(static_cast<char>(value));
 }
 
+void AppendTag(uint32_t number, WireType type, std::string& out) {
+  AppendVarint(uint64_t{number} << 3 | static_cast<uint64_t>(type), out);
+}
+
+void AppendBytesField(uint32_t number, absl::string_view bytes, std::string& out) {
+  AppendTag(number, WireType::kBytes, out);
+  AppendVarint(bytes.size(), out);
+  out.append(bytes.data(), bytes.size());
+}
+
 bool WireReader::Varint(uint64_t& value) {
   const char* p = left_.data();
   if (!ReadVarint(p, p + left_.size(), value)) return Fail();
@@ -25,6 +35,20 @@ bool WireReader::Fixed(size_t bytes, uint64_t& value) {
   std::memcpy(&value, left_.data(), bytes);  // both little-endian
   left_.remove_prefix(bytes);
   return true;
+}
+
+bool WireReader::Number(WireType type, uint64_t& value) {
+  return type == WireType::kVarint    ? Varint(value)
+         : type == WireType::kFixed32 ? Fixed32(value)
+                                      : Fixed64(value);
+}
+
+bool WireReader::Tag(uint32_t& number, WireType& type) {
+  uint64_t tag = 0;
+  if (!Varint(tag)) return false;
+  number = static_cast<uint32_t>(tag >> 3);
+  type = static_cast<WireType>(tag & 7);
+  return (number != 0 && tag <= 0xFFFFFFFFu) || Fail();
 }
 
 bool WireReader::Bytes(absl::string_view& bytes) {
@@ -41,31 +65,28 @@ bool WireReader::Group(uint32_t number, absl::string_view& bytes) {
   const char* const start = left_.data();
   std::vector<uint32_t> open = {number};
   while (!open.empty()) {
-    uint64_t tag = 0, value = 0;
+    uint32_t inner = 0;
+    WireType type = WireType::kVarint;
+    uint64_t value = 0;
     absl::string_view skipped;
-    if (!Varint(tag) || tag > 0xFFFFFFFFu || tag >> 3 == 0) return Fail();
-    const uint32_t inner = static_cast<uint32_t>(tag >> 3);
+    if (!Tag(inner, type)) return false;
     bool read = false;
-    switch (tag & 7) {
-      case 0:
-        read = Varint(value);
+    switch (type) {
+      case WireType::kVarint:
+      case WireType::kFixed64:
+      case WireType::kFixed32:
+        read = Number(type, value);
         break;
-      case 1:
-        read = Fixed64(value);
-        break;
-      case 2:
+      case WireType::kBytes:
         read = Bytes(skipped);
         break;
-      case 3:
+      case WireType::kGroup:
         open.push_back(inner);
         read = open.size() <= kMostNested;
         break;
-      case 4:
+      case WireType::kGroupEnd:
         read = open.back() == inner;
         open.pop_back();
-        break;
-      case 5:
-        read = Fixed32(value);
         break;
     }
     if (!read) return Fail();
@@ -75,22 +96,17 @@ bool WireReader::Group(uint32_t number, absl::string_view& bytes) {
 }
 
 bool WireReader::Next(WireField& field) {
-  uint64_t tag = 0;
-  if (left_.empty() || !Varint(tag)) return false;
-  field.number = static_cast<uint32_t>(tag >> 3);
-  field.type = static_cast<WireField::Type>(tag & 7);
-  if (field.number == 0 || tag > 0xFFFFFFFFu) return Fail();
+  if (left_.empty() || !Tag(field.number, field.type)) return false;
   switch (field.type) {
-    case WireField::Type::kVarint:
-      return Varint(field.value);
-    case WireField::Type::kFixed64:
-      return Fixed(8, field.value);
-    case WireField::Type::kFixed32:
-      return Fixed(4, field.value);
-    case WireField::Type::kBytes:
+    case WireType::kVarint:
+    case WireType::kFixed64:
+    case WireType::kFixed32:
+      return Number(field.type, field.value);
+    case WireType::kBytes:
       return Bytes(field.bytes);
+    default:
+      return Fail();
   }
-  return Fail();
 }
 
 }  // namespace tenon

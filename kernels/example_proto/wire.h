@@ -14,27 +14,41 @@
 
 namespace tenon {
 
+enum class WireType : uint8_t {
+  kVarint = 0,
+  kFixed64 = 1,
+  kBytes = 2,
+  kGroup = 3,
+  kGroupEnd = 4,
+  kFixed32 = 5
+};
+
 struct WireField {
-  enum class Type : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
   uint32_t number = 0;
-  Type type = Type::kVarint;
+  WireType type = WireType::kVarint;
   uint64_t value = 0;       // of a number
   absl::string_view bytes;  // of a string, a message or packed numbers
 
-  bool is_bytes() const { return type == Type::kBytes; }
+  bool is_bytes() const { return type == WireType::kBytes; }
 };
 
 void AppendVarint(uint64_t value, std::string& out);
+void AppendTag(uint32_t number, WireType type, std::string& out);
+// A tag, a length and the bytes.
+void AppendBytesField(uint32_t number, absl::string_view bytes, std::string& out);
 
 class WireReader {
  public:
   explicit WireReader(absl::string_view bytes) : left_(bytes) {}
 
-  // False at the end, and at bytes that are no field.
+  // False at the end, and at bytes that are no field. Groups are not read.
   bool Next(WireField& field);
+  bool Tag(uint32_t& number, WireType& type);
   bool Varint(uint64_t& value);
   bool Fixed32(uint64_t& value) { return Fixed(4, value); }
   bool Fixed64(uint64_t& value) { return Fixed(8, value); }
+  // Of type kVarint, kFixed32 or kFixed64.
+  bool Number(WireType type, uint64_t& value);
   // A length, and as many bytes.
   bool Bytes(absl::string_view& bytes);
   // The rest of a group whose start tag was read, up to and with its end tag.

@@ -27,7 +27,7 @@ absl::StatusOr<uint64_t> KindOf(const AttrReader& attrs) {
     if (outer.number != 1 || !outer.is_bytes()) continue;
     WireReader spec(outer.bytes);
     for (WireField inner; spec.Next(inner);) {
-      if (inner.number == 1 && inner.type == WireField::Type::kVarint) kind = inner.value;
+      if (inner.number == 1 && inner.type == WireType::kVarint) kind = inner.value;
     }
     ok = ok && spec.ok();
   }

@@ -23,15 +23,8 @@ constexpr uint32_t kValueField = 1, kTagField = 1, kSimpleField = 2, kHistogramF
 // A field of 4 or 8 bytes.
 template <typename T>
 void AppendFixedField(uint32_t field, T value, std::string& out) {
-  const auto type = sizeof(T) == 4 ? WireField::Type::kFixed32 : WireField::Type::kFixed64;
-  AppendVarint(field << 3 | static_cast<uint32_t>(type), out);
+  AppendTag(field, sizeof(T) == 4 ? WireType::kFixed32 : WireType::kFixed64, out);
   out.append(reinterpret_cast<const char*>(&value), sizeof(T));
-}
-
-void AppendBytesField(uint32_t field, absl::string_view bytes, std::string& out) {
-  AppendVarint(field << 3 | static_cast<uint32_t>(WireField::Type::kBytes), out);
-  AppendVarint(bytes.size(), out);
-  out.append(bytes.data(), bytes.size());
 }
 
 // The beginning of a Summary.Value.

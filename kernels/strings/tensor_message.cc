@@ -15,19 +15,11 @@
 namespace tenon {
 namespace {
 
-using WireType = WireField::Type;
-
 // Numbers of TensorProto's fields.
 constexpr uint32_t kDtypeField = 1, kShapeField = 2, kContentField = 4, kStringField = 8;
 constexpr int kMaxRank = 254;  // TensorFlow's
 
 absl::Status Malformed() { return InvalidArgument("the string is not a TensorProto message"); }
-
-void AppendBytes(uint32_t field, absl::string_view bytes, std::string& out) {
-  AppendVarint(field << 3 | static_cast<uint32_t>(WireType::kBytes), out);
-  AppendVarint(bytes.size(), out);
-  out.append(bytes.data(), bytes.size());
-}
 
 // Calls `sink` for each number of a repeated field, packed or not. False if one is malformed.
 template <typename Sink>
@@ -41,10 +33,7 @@ bool ForEachNumber(absl::string_view message, uint32_t field, WireType type, Sin
     WireReader packed(f.bytes);
     while (!packed.done()) {
       uint64_t value = 0;
-      const bool read = type == WireType::kVarint    ? packed.Varint(value)
-                        : type == WireType::kFixed32 ? packed.Fixed32(value)
-                                                     : packed.Fixed64(value);
-      if (!read) return false;
+      if (!packed.Number(type, value)) return false;
       sink(value);
     }
   }
@@ -144,24 +133,24 @@ std::string SerializeTensorMessage(DType dtype, const Shape& shape, const void* 
   for (const int64_t d : shape.dims()) {
     size.clear();
     if (d != 0) {
-      AppendVarint(1 << 3 | static_cast<uint32_t>(WireType::kVarint), size);
+      AppendTag(1, WireType::kVarint, size);
       AppendVarint(static_cast<uint64_t>(d), size);
     }
-    AppendBytes(2, size, dims);
+    AppendBytesField(2, size, dims);
   }
-  AppendVarint(kDtypeField << 3 | static_cast<uint32_t>(WireType::kVarint), out);
+  AppendTag(kDtypeField, WireType::kVarint, out);
   AppendVarint(static_cast<uint64_t>(dtype), out);
-  AppendBytes(kShapeField, dims, out);
+  AppendBytesField(kShapeField, dims, out);
   const size_t n = static_cast<size_t>(shape.num_elements());
   if (dtype == DType::kString) {
     const absl::Span<const std::string> strings(static_cast<const std::string*>(data), n);
     if (form == StringForm::kContent) {
-      if (n > 0) AppendBytes(kContentField, StringContent(strings), out);
+      if (n > 0) AppendBytesField(kContentField, StringContent(strings), out);
     } else {
-      for (const std::string& s : strings) AppendBytes(kStringField, s, out);
+      for (const std::string& s : strings) AppendBytesField(kStringField, s, out);
     }
   } else if (n > 0) {
-    AppendBytes(kContentField, {static_cast<const char*>(data), n * SizeOf(dtype)}, out);
+    AppendBytesField(kContentField, {static_cast<const char*>(data), n * SizeOf(dtype)}, out);
   }
   return out;
 }

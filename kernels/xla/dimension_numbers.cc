@@ -24,7 +24,7 @@ bool ReadField(const WireField& found, const Field& field) {
       *field.one = static_cast<int64_t>(value);
     }
   };
-  if (found.type == WireField::Type::kVarint) {
+  if (found.type == WireType::kVarint) {
     add(found.value);
     return true;
   }
