@@ -16,6 +16,16 @@ constexpr bool kKeep = true;
 
 }  // namespace
 
+void BufferCache::Sizes::Add(size_t bytes) {
+  if (Has(bytes)) return;
+  sizes_[next_] = bytes;
+  next_ = (next_ + 1) % sizes_.size();
+}
+
+bool BufferCache::Sizes::Has(size_t bytes) const {
+  return std::find(sizes_.begin(), sizes_.end(), bytes) != sizes_.end();
+}
+
 BufferCache& BufferCache::Global() {
   static BufferCache* const cache = new BufferCache;
   return *cache;
@@ -23,10 +33,7 @@ BufferCache& BufferCache::Global() {
 
 void* BufferCache::Take(size_t bytes) {
   MutexLock lock(&mutex_);
-  if (bytes > kLarge) {
-    asked_[next_asked_] = bytes;
-    next_asked_ = (next_asked_ + 1) % asked_.size();
-  }
+  if (bytes > kLarge && freed_.Has(bytes)) asked_again_.Add(bytes);
   // The block returned last is the most likely to be in the CPU's caches.
   const auto found = std::find_if(blocks_.rbegin(), blocks_.rend(),
                                   [&](const Block& b) { return b.bytes == bytes; });
@@ -44,7 +51,8 @@ void BufferCache::Give(void* block, size_t bytes) {
   Blocks leaving;
   {
     MutexLock lock(&mutex_);
-    if (bytes > kLarge && std::count(asked_.begin(), asked_.end(), bytes) < 2) {
+    if (bytes > kLarge && !asked_again_.Has(bytes)) {
+      freed_.Add(bytes);
       leaving.push_back({block, bytes, 0});
     } else {
       blocks_.push_back({block, bytes, ++returned_});
@@ -76,6 +84,8 @@ void BufferCache::Clear() {
   {
     MutexLock lock(&mutex_);
     leaving.swap(blocks_);
+    freed_ = {};
+    asked_again_ = {};
   }
   for (const Block& b : leaving) std::free(b.address);
 }

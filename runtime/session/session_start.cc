@@ -273,6 +273,7 @@ void Session::AfterPlan() {
   state.disk = {status.ok() ? DiskCacheReport::State::kWritten : DiskCacheReport::State::kFailed,
                 status};
   state.draft.reset();
+  BufferCache::Global().Clear();  // memory of weights that lie in the file now
   if (status.ok() && state.flags.cache_dir_bytes > 0) {
     // Files that cannot be deleted stay.
     TrimCacheFolder(std::filesystem::path(state.entry.path).parent_path().string(),

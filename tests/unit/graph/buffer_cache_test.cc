@@ -66,15 +66,23 @@ TEST(BufferCache, KeepsLargeBlocksOfSizesThatAreAskedForAgain) {
   for (size_t i = 0; i < 20; ++i) EXPECT_FALSE(use(kOther + i * 64));
   EXPECT_EQ(cache.bytes(), kBytes + BufferCache::kLarge);
   EXPECT_TRUE(use(kBytes));
-  EXPECT_EQ(cache.bytes(), BufferCache::kLarge);
-  EXPECT_FALSE(use(kBytes));
-  EXPECT_TRUE(use(kBytes));
   cache.Clear();
+  EXPECT_FALSE(use(kBytes));
+  EXPECT_EQ(cache.bytes(), 0u);
+}
+
+TEST(BufferCache, KeepsNoWeightsOfOneSize) {
+  constexpr size_t kBytes = size_t{40} << 20;
+  BufferCache cache;
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(cache.Take(kBytes), nullptr);
+  for (int i = 0; i < 3; ++i) cache.Give(std::aligned_alloc(64, kBytes), kBytes);
+  EXPECT_EQ(cache.bytes(), 0u);
 }
 
 TEST(BufferCache, LargeBlocksAreBoundedAndAge) {
   constexpr size_t kBytes = size_t{100} << 20;
   BufferCache cache;
+  cache.Give(std::aligned_alloc(64, kBytes), kBytes);
   void* blocks[4];
   for (void*& b : blocks) b = cache.Take(kBytes);
   for (void*& b : blocks) b = std::aligned_alloc(64, kBytes);
