@@ -150,7 +150,7 @@ struct Rows {
     Vf sum = hn::Zero(FloatTag());
     ForParts(n, [&](auto part, size_t i) {
       const Vf x = hn::Sub(part.Load(t + i), Const(base));
-      const Vf e = KeepNaN(x, ExpOfNegative(x));
+      const Vf e = ExpOfNegative(x);
       part.Store(e, t + i);
       sum = hn::Add(sum, part.Keep(e));
     });

@@ -198,8 +198,8 @@ struct Blocks {
     if (m.by_row && m.by_key) {
       float* staged = at(l.staging);
       for (size_t r = 0; r < rows; ++r) {
-        CopyMaskRow(step, origin + static_cast<int64_t>(r) * row_stride, key_stride,
-                    staged + r * keys, keys);
+        CopyMaskRow<T>(step, task.inputs[i], origin + static_cast<int64_t>(r) * row_stride,
+                       key_stride, staged + r * keys, keys);
       }
       Bounds(staged, rows * keys, m.low, m.high);
       std::fill_n(staged + rows * keys, (lanes - rows) * keys, 0.0f);
@@ -207,23 +207,13 @@ struct Blocks {
     } else {
       const int64_t stride = m.by_row ? row_stride : key_stride;
       const size_t n = count_rows * count_keys;
-      CopyMaskRow(step, origin, stride, values, n);
+      CopyMaskRow<T>(step, task.inputs[i], origin, stride, values, n);
       Bounds(values, n, m.low, m.high);
       if (m.by_row) std::fill_n(values + n, lanes - n, 0.0f);
     }
     bounds[0] = m.low;
     bounds[1] = m.high;
     return m;
-  }
-  void CopyMaskRow(const AttentionStep& step, int64_t origin, int64_t stride, float* to,
-                   size_t n) const {
-    if (!step.selects()) {
-      return CopyRow(input(step.input) + origin, stride, 1, to, n);
-    }
-    const auto* from =
-        reinterpret_cast<const uint8_t*>(task.inputs[static_cast<size_t>(step.input)]) + origin;
-    for (size_t k = 0; k < n; ++k)
-      to[k] = from[static_cast<int64_t>(k) * stride] != 0 ? 1.0f : 0.0f;
   }
 
   // Bounds of the scores that are within [-size, size] before the steps.
@@ -338,7 +328,6 @@ struct Blocks {
 
   template <size_t vectors>
   HWY_INLINE void Step(const AttentionStep& step, const Mask& m, size_t keys, float* s) const {
-    using Kind = AttentionStep::Kind;
     const float* values = m.values;
     const size_t row = vectors * l.lanes, by_key = !m.by_key ? 0 : m.by_row ? row : 1;
     const auto each = [&](auto f) {
@@ -362,27 +351,7 @@ struct Blocks {
         }
       }
     };
-    const Vf value = Const(step.value);
-    switch (step.kind) {
-      case Kind::kAdd:
-        return each([](Vf x, Vf mask) { return hn::Add(x, mask); });
-      case Kind::kSubtract:
-        return each([](Vf x, Vf mask) { return hn::Sub(x, mask); });
-      case Kind::kMultiply:
-        return each([](Vf x, Vf mask) { return hn::Mul(x, mask); });
-      case Kind::kSelect:
-        return each([value](Vf x, Vf mask) {
-          return hn::IfThenElse(hn::Eq(mask, hn::Zero(FloatTag())), value, x);
-        });
-      case Kind::kSelectNot:
-        return each([value](Vf x, Vf mask) {
-          return hn::IfThenElse(hn::Eq(mask, hn::Zero(FloatTag())), x, value);
-        });
-      case Kind::kScale:
-        return each([value](Vf x, Vf) { return hn::Mul(x, value); });
-      case Kind::kTanh:
-        return each([](Vf x, Vf) { return Tanh(x); });
-    }
+    VisitStep(step, each);
   }
 
   // One block of keys for one group of queries.
@@ -420,7 +389,7 @@ struct Blocks {
       for (size_t c = 0; c < vectors; ++c) {
         float* x = s + k * row + c * lanes;
         const Vf t = hn::Sub(hn::Load(d, x), base[c]);
-        const Vf e = KeepNaN(t, ExpOfNegative(t));
+        const Vf e = ExpOfNegative(t);
         hn::Store(e, d, x);
         sum[c] = hn::Add(sum[c], e);
       }

@@ -42,6 +42,13 @@ struct AttentionBlocks {
 };
 AttentionBlocks FindAttentionBlocks();
 
+// Many queries, few keys: all keys, in one block.
+struct AttentionKeys {
+  void (*run)(const AttentionTask& task) = nullptr;
+  size_t (*scratch_floats)(const AttentionProblem& problem) = nullptr;
+};
+AttentionKeys FindAttentionKeys();
+
 // Few queries. q, k and v have adjacent elements along depth and width.
 struct AttentionRows {
   void (*run)(const AttentionTask& task) = nullptr;

@@ -18,7 +18,8 @@ namespace {
 
 using Offsets = std::array<int64_t, kMaxAttentionInputs + 1>;
 
-constexpr int64_t kFewKeys = 512;  // the fewest keys that are worth a task of their own
+constexpr int64_t kLeastKeys = 512;  // the fewest keys that are worth a task of their own
+constexpr int64_t kMostKeys = 64;    // for AttentionKeys
 
 // Whether the input is a mask of queries and keys, which is transposed in tiles.
 bool IsTiled(const AttentionProblem& p, int input) {
@@ -41,6 +42,7 @@ class VectorAttention final : public Kernel {
   VectorAttention(AttentionProblem problem, DType dtype, const Services& services)
       : p_(std::move(problem)),
         blocks_(FindAttentionBlocks()),
+        few_keys_(FindAttentionKeys()),
         few_rows_(FindAttentionRows()),
         bfloat16_(dtype == DType::kBfloat16),
         skip_(!services.flags->strict_nan),
@@ -58,11 +60,12 @@ class VectorAttention final : public Kernel {
     if (few_) {
       rows_ = p_.rows.extent;
       if (batches_ < threads_) {
-        parts_ = std::clamp<int64_t>(p_.keys.extent / kFewKeys, 1, threads_);
+        parts_ = std::clamp<int64_t>(p_.keys.extent / kLeastKeys, 1, threads_);
       }
     } else {
       // Enough tasks for all threads, but not too small: each packs its keys.
-      const int64_t group = 3 * blocks_.lanes;
+      keys_ = p_.keys.extent <= kMostKeys;
+      const int64_t group = keys_ ? 48 : 3 * blocks_.lanes;
       const int64_t wanted = (4 * threads_ + batches_ - 1) / batches_;
       const int64_t even = (p_.rows.extent + wanted - 1) / wanted;
       rows_ = std::clamp((even + group - 1) / group * group, 2 * group, 5 * group);
@@ -72,7 +75,9 @@ class VectorAttention final : public Kernel {
                          static_cast<double>(p_.keys.extent / parts_ + 1) *
                          static_cast<double>(p_.depth + p_.width + 16);
     grain_ = ParallelGrain(flops / 40);
-    task_floats_ = few_ ? few_rows_.scratch_floats(p_) : blocks_.scratch_floats(p_, rows_);
+    task_floats_ = few_    ? few_rows_.scratch_floats(p_)
+                   : keys_ ? few_keys_.scratch_floats(p_)
+                           : blocks_.scratch_floats(p_, rows_);
   }
 
   size_t ScratchFloats() const {
@@ -102,7 +107,7 @@ class VectorAttention final : public Kernel {
   }
 
   std::string Implementation() const override {
-    return absl::StrCat(few_ ? "rows:" : "blocks:", VectorTargetName());
+    return absl::StrCat(few_ ? "rows:" : keys_ ? "keys:" : "blocks:", VectorTargetName());
   }
   double Flops() const override {
     return 2.0 * static_cast<double>(batches_ * p_.rows.extent) *
@@ -149,7 +154,8 @@ class VectorAttention final : public Kernel {
     if (parts_ > 1) {
       task.partial = partial + (b * parts_ + part) * p_.rows.extent * PartialRow();
     }
-    few_ ? few_rows_.run(task) : blocks_.run(task, rows_);
+    if (few_) return few_rows_.run(task);
+    keys_ ? few_keys_.run(task) : blocks_.run(task, rows_);
   }
 
   // Adds up what the parts of the keys gave.
@@ -185,11 +191,12 @@ class VectorAttention final : public Kernel {
 
   AttentionProblem p_;
   const AttentionBlocks blocks_;
+  const AttentionKeys few_keys_;
   const AttentionRows few_rows_;
   const bool bfloat16_, skip_;
   const int threads_;
   const int64_t batches_;
-  bool few_ = false;
+  bool few_ = false, keys_ = false;            // which loops
   int64_t rows_ = 1, chunks_ = 1, parts_ = 1;  // rows of a task; tasks of a batch index
   int64_t sharing_ = 1;
   int64_t grain_ = 1;

@@ -109,6 +109,44 @@ HWY_INLINE void Bounds(const float* values, size_t n, float& low, float& high) {
   }
 }
 
+// Calls each(f), f(x, mask) being what the step makes of scores x. Conditions are 1 and 0 in mask.
+template <class Each>
+HWY_INLINE void VisitStep(const AttentionStep& step, Each each) {
+  using Kind = AttentionStep::Kind;
+  const Vf value = Const(step.value);
+  const auto chosen = [value](Vf mask, Vf x, bool kept) {
+    const auto hidden = hn::Eq(mask, hn::Zero(FloatTag()));
+    return kept ? hn::IfThenElse(hidden, value, x) : hn::IfThenElse(hidden, x, value);
+  };
+  switch (step.kind) {
+    case Kind::kAdd:
+      return each([](Vf x, Vf mask) { return hn::Add(x, mask); });
+    case Kind::kSubtract:
+      return each([](Vf x, Vf mask) { return hn::Sub(x, mask); });
+    case Kind::kMultiply:
+      return each([](Vf x, Vf mask) { return hn::Mul(x, mask); });
+    case Kind::kSelect:
+      return each([chosen](Vf x, Vf mask) { return chosen(mask, x, true); });
+    case Kind::kSelectNot:
+      return each([chosen](Vf x, Vf mask) { return chosen(mask, x, false); });
+    case Kind::kScale:
+      return each([value](Vf x, Vf) { return hn::Mul(x, value); });
+    case Kind::kTanh:
+      return each([](Vf x, Vf) { return Tanh(x); });
+  }
+}
+
+// A mask along the keys as floats, conditions as 1 and 0.
+template <class T>
+HWY_INLINE void CopyMaskRow(const AttentionStep& step, const void* input, int64_t origin,
+                            int64_t stride, float* to, size_t n) {
+  if (!step.selects()) return CopyRow(static_cast<const T*>(input) + origin, stride, 1, to, n);
+  const uint8_t* from = static_cast<const uint8_t*>(input) + origin;
+  for (size_t k = 0; k < n; ++k) {
+    to[k] = from[static_cast<int64_t>(k) * stride] != 0 ? 1.0f : 0.0f;
+  }
+}
+
 // Bounds of the scores after a step, whose mask (a condition as 0 and 1) is within its own.
 HWY_INLINE void StepBounds(const AttentionStep& step, float mask_low, float mask_high, float& low,
                            float& high) {

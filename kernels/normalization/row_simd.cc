@@ -225,10 +225,7 @@ HWY_INLINE float LargestOf(const float* x, size_t whole, size_t rest) {
 }
 
 // e^(t - largest); NaN stays NaN, including that of infinity - infinity.
-HWY_INLINE Vf ExpOfDifference(Vf t, Vf largest) {
-  const Vf x = hn::Sub(t, largest);
-  return KeepNaN(x, ExpOfNegative(x));
-}
+HWY_INLINE Vf ExpOfDifference(Vf t, Vf largest) { return ExpOfNegative(hn::Sub(t, largest)); }
 
 template <SoftmaxKind kKind>
 void Softmax(const SoftmaxRow& row) {

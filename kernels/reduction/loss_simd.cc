@@ -47,10 +47,7 @@ float CrossEntropy(const CrossEntropyRow& row) {
   }
   const Vf largest = Const(largest_logit);
   const float label_logit = row.labels == nullptr ? row.logits[row.label] : 0.0f;
-  const auto power = [&](Vf logits) {
-    const Vf t = hn::Sub(logits, largest);
-    return KeepNaN(t, ExpOfNegative(t));
-  };
+  const auto power = [&](Vf logits) { return ExpOfNegative(hn::Sub(logits, largest)); };
 
   const auto logits_at = [&](auto part, size_t i) {
     return one_logit ? Const(row.logits[0]) : part.Load(row.logits + i);

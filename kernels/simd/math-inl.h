@@ -84,11 +84,21 @@ HWY_INLINE Vf Exp(Vf x) {
   return KeepNaN(x, y);
 }
 
-// e^x for x <= 0; results below the smallest normal may become 0. NaN gives an arbitrary value.
+// e^x for x <= 0; results below the smallest normal may become 0. NaN stays.
 HWY_INLINE Vf ExpOfNegative(Vf x) {
+  const Vf least = Const(-87.0f);
+#if HWY_TARGET <= HWY_AVX3
+  const Vf magic = Const(12582912.0f);  // as in ReduceByLn2
+  const Vf q = hn::Sub(hn::MulAdd(x, Const(1.442695041f), magic), magic);
+  Vf r = hn::NegMulAdd(q, Const(0.693359375f), x);
+  r = hn::NegMulAdd(q, Const(-2.12194440e-4f), r);
+  const Vf y{_mm512_scalef_ps(ExpReduced(r).raw, q.raw)};
+#else
   Vf r, scale;
-  ReduceByLn2(hn::Max(x, Const(-87.0f)), r, scale);
-  return hn::IfThenZeroElse(hn::Lt(x, Const(-87.0f)), hn::Mul(ExpReduced(r), scale));
+  ReduceByLn2(hn::Max(least, x), r, scale);  // x if x is NaN
+  const Vf y = hn::Mul(ExpReduced(r), scale);
+#endif
+  return hn::IfThenZeroElse(hn::Lt(x, least), y);
 }
 
 HWY_INLINE Vf Expm1(Vf x) {
@@ -156,7 +166,7 @@ HWY_INLINE Vf Sigmoid(Vf x) {
   // 1 / (1 + e^-x), or e^x / (1 + e^x) if x < 0: small values keep their relative accuracy.
   const Vf e = ExpOfNegative(hn::Neg(hn::Abs(x)));
   const Vf numerator = hn::IfThenElse(hn::Lt(x, Const(0.0f)), e, Const(1.0f));
-  return KeepNaN(x, hn::Div(numerator, hn::Add(Const(1.0f), e)));
+  return hn::Div(numerator, hn::Add(Const(1.0f), e));
 }
 
 // x / (1 + e^-x). Below -87 it is -0, and NaN at -infinity.
@@ -377,7 +387,7 @@ HWY_INLINE Vf GeluExact(Vf x) {
 HWY_INLINE Vf Softplus(Vf x) {
   const Vf e = ExpOfNegative(hn::Neg(hn::Abs(x)));
   const Vf positive = hn::IfThenZeroElse(hn::Lt(x, Const(0.0f)), x);
-  return KeepNaN(x, hn::Add(positive, Log1pUpToOne(e)));
+  return hn::Add(positive, Log1pUpToOne(e));
 }
 
 // x tanh(softplus(x)) = x n / (n + 2) with n = e^x (e^x + 2)

@@ -312,7 +312,47 @@ INSTANTIATE_TEST_SUITE_P(
                           "bhqk",
                           {{1, 1, 6, 8}, {1, 1, 14, 8}, {2, 1, 14, 8}, {2, 3, 6, 14}},
                           {"Add"}},
+            AttentionCase{kHeads,
+                          "bhqk",
+                          {{2, 20, 2, 8}, {2, 70, 2, 8}, {2, 70, 2, 8}, {20, 1}, {70}},
+                          {"Tanh", "Scale", "Add", "Select"}},
+            AttentionCase{kHeads,
+                          "bhqk",
+                          {{2, 20, 2, 8}, {2, 66, 2, 8}, {2, 66, 2, 8}, {2, 1, 1, 66}},
+                          {"SelectNot"}},
+            // Many queries, few keys: vectors of keys and columns that are whole, half and odd.
+            AttentionCase{kBatch, "bhqk", {{1, 2, 17, 5}, {1, 2, 1, 5}, {1, 2, 1, 64}}},
+            AttentionCase{kBatch, "bhqk", {{1, 2, 20, 7}, {1, 2, 8, 7}, {1, 2, 8, 57}}},
+            AttentionCase{kBatch, "bhqk", {{1, 2, 21, 16}, {1, 2, 16, 16}, {1, 2, 16, 40}}},
+            AttentionCase{kBatch, "bhqk", {{1, 2, 22, 16}, {1, 2, 17, 16}, {1, 2, 17, 24}}},
+            AttentionCase{kBatch, "bhqk", {{1, 2, 9, 16}, {1, 2, 24, 16}, {1, 2, 24, 16}}},
+            AttentionCase{kBatch, "bhqk", {{1, 1, 100, 32}, {1, 1, 40, 32}, {1, 1, 40, 33}}},
+            AttentionCase{kBatch, "bhqk", {{1, 1, 500, 16}, {1, 1, 56, 16}, {1, 1, 56, 80}}},
+            AttentionCase{kBatch, "bhqk", {{2, 1, 26, 9}, {2, 1, 64, 9}, {2, 1, 64, 100}}},
+            AttentionCase{
+                "bhqd,bhdk,bhek->bheq", "bhqk", {{1, 2, 29, 8}, {1, 2, 8, 57}, {1, 2, 5, 57}}},
+            AttentionCase{kHeads,
+                          "bhqk",
+                          {{2, 33, 3, 16}, {2, 50, 3, 16}, {2, 50, 3, 16}, {2, 3, 33, 50}, {33, 1}},
+                          {"Add", "Sub"}},
+            AttentionCase{kHeads,
+                          "bhqk",
+                          {{2, 33, 3, 16}, {2, 50, 3, 16}, {2, 50, 3, 16}, {3, 33, 50}, {}},
+                          {"Mul", "Add"}},
+            AttentionCase{kHeads,
+                          "bhqk",
+                          {{1, 40, 2, 8}, {1, 40, 2, 8}, {1, 40, 2, 8}, {1, 1, 40, 40}},
+                          {"Select"}},
+            AttentionCase{kHeads,
+                          "bhqk",
+                          {{2, 26, 2, 8}, {2, 34, 2, 8}, {2, 34, 2, 8}, {2, 1, 1, 34}},
+                          {"SelectNot"}},
+            AttentionCase{kHeads,
+                          "bhqk",
+                          {{2, 26, 2, 8}, {2, 34, 2, 8}, {2, 34, 2, 8}, {26, 1}, {34}},
+                          {"Tanh", "Scale", "Add", "Select"}},
             // Shared heads.
+            AttentionCase{kHeads, "bhqk", {{2, 19, 6, 8}, {2, 71, 2, 8}, {2, 71, 2, 8}}, {}, "h"},
             AttentionCase{kHeads, "bhqk", {{2, 19, 6, 8}, {2, 21, 2, 8}, {2, 21, 2, 8}}, {}, "h"},
             AttentionCase{kHeads, "bhqk", {{2, 1, 6, 8}, {2, 21, 2, 8}, {2, 21, 2, 8}}, {}, "h"},
             AttentionCase{
@@ -351,8 +391,7 @@ TEST(Attention, HiddenBlocksAreSkippedWithTheSameBits) {
 }
 
 TEST(Attention, RowsThatAreHiddenWhole) {
-  const int64_t n = 130;
-  for (const int64_t queries : {2, 40}) {
+  for (const auto& [queries, n] : {std::pair<int64_t, int64_t>{2, 130}, {40, 130}, {40, 51}}) {
     AttentionCase c{kHeads, "bhqk", {{1, queries, 1, 8}, {1, n, 1, 8}, {1, n, 1, 8}, {n}}, {"Add"}};
     std::vector<Tensor> inputs = InputsOf(c);
     for (const float hidden : {-kInf, -3.4e38f, -1e9f}) {
@@ -372,7 +411,7 @@ TEST(Attention, RowsThatAreHiddenWhole) {
           if (hidden == -3.4e38f) {
             double mean = 0;
             for (int64_t k = 0; k < n; ++k) mean += inputs[2].data<float>()[k * 8 + i % 8];
-            ASSERT_NEAR(got, mean / n, 1e-5);
+            ASSERT_NEAR(got, mean / static_cast<double>(n), 1e-5);
           }
         }
       }
@@ -383,7 +422,7 @@ TEST(Attention, RowsThatAreHiddenWhole) {
 // Some queries see no key, others a few; of enough queries and keys for every kernel.
 TEST(Attention, ZerosForHiddenQueriesOnRequest) {
   for (const int64_t queries : {1, 2, 40}) {
-    for (const int64_t keys : {5, 130, 3000}) {
+    for (const int64_t keys : {5, 50, 130, 3000}) {
       for (const int threads : {1, 4}) {
         AttentionCase c{kHeads,
                         "bhqk",
@@ -413,8 +452,8 @@ TEST(Attention, ZerosForHiddenQueriesOnRequest) {
 }
 
 TEST(Attention, NaNStaysInItsRows) {
-  for (const int64_t queries : {3, 40}) {
-    AttentionCase c{kHeads, "bhqk", {{1, queries, 1, 8}, {1, 70, 1, 8}, {1, 70, 1, 8}}, {}};
+  for (const auto& [queries, n] : {std::pair<int64_t, int64_t>{3, 70}, {40, 70}, {40, 37}}) {
+    AttentionCase c{kHeads, "bhqk", {{1, queries, 1, 8}, {1, n, 1, 8}, {1, n, 1, 8}}, {}};
     for (const float bad : {kNaN, kInf}) {
       std::vector<Tensor> inputs = InputsOf(c);
       inputs[0].data<float>()[8] = bad;
