@@ -123,6 +123,11 @@ class Tenon:
       raise Failure(f"tenon {command}: {lines[-1]}")
     return done.stdout
 
+  def peak(self) -> float:
+    """Multiplications and additions per second of a large matrix product."""
+    output = self._call("bench", "--seconds", 0.1, "--profile", "--json")
+    return json.loads(output.splitlines()[-1])["peak_flops_per_s"]
+
   def slice(self, seconds: float) -> dict:
     output = self._call("bench", "--seconds", seconds, "--json", "--streams",
                         self._streams)

@@ -114,8 +114,15 @@ absl::StatusOr<Timing> MeasureStreams(Session& session, absl::Span<const Tensor>
   return t;
 }
 
-absl::Status PrintProfile(const BenchArgs& args, Session& session,
-                          absl::Span<const Tensor> inputs) {
+absl::StatusOr<MachinePeak> PeakFor(const BenchArgs& args, const Session& session) {
+  const Flags& flags = session.flags();
+  TENON_ASSIGN_OR_RETURN(const Precision precision,
+                         ResolvePrecision(PrecisionOf(args.model), flags));
+  return PeakOf(session.threads(), precision, PeakFolder(flags));
+}
+
+absl::Status PrintProfile(const BenchArgs& args, Session& session, absl::Span<const Tensor> inputs,
+                          const MachinePeak& peak) {
   TENON_ASSIGN_OR_RETURN(const ProfileBy by, ProfileByFromName(args.by));
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, session.PlanFor(inputs));
   Profile profile(*plan);
@@ -127,11 +134,6 @@ absl::Status PrintProfile(const BenchArgs& args, Session& session,
     progress.Show("profiling", (NowMs() - start) / (end - start));
   } while (NowMs() < end);
   progress.Clear();
-  const Flags& flags = session.flags();
-  TENON_ASSIGN_OR_RETURN(const Precision precision,
-                         ResolvePrecision(PrecisionOf(args.model), flags));
-  TENON_ASSIGN_OR_RETURN(const MachinePeak peak,
-                         PeakOf(session.threads(), precision, PeakFolder(flags)));
   std::printf("%s\n", profile.Text(by, peak).c_str());
   if (const CacheStats functions = session.function_plan_stats(); functions.misses > 0) {
     std::printf("loops and branches: %lld plans made in %d runs; %lld kernels prepared in all\n",
@@ -208,6 +210,13 @@ absl::Status BenchEager(const BenchArgs& args) {
   return absl::OkStatus();
 }
 
+// Of a run, without the bodies of loops and branches; a multiply-add counts as two.
+double FlopsOf(const Plan& plan) {
+  double sum = 0;
+  for (const StepInfo& step : plan.Describe()) sum += step.flops;
+  return sum;
+}
+
 absl::Status Bench(const BenchArgs& args) {
   if (args.eager) return BenchEager(args);
   ModelArgs model = args.model;
@@ -227,7 +236,11 @@ absl::Status Bench(const BenchArgs& args) {
   NoteFallbacks(session);
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, session.PlanFor(inputs));
   TENON_ASSIGN_OR_RETURN(const Timing t, WarmStreams(session, inputs, args.streams, args.seconds));
-  if (args.profile) TENON_RETURN_IF_ERROR(PrintProfile(args, session, inputs));
+  MachinePeak peak;
+  if (args.profile) {
+    TENON_ASSIGN_OR_RETURN(peak, PeakFor(args, session));
+    TENON_RETURN_IF_ERROR(PrintProfile(args, session, inputs, peak));
+  }
   if (!args.trace.empty()) TENON_RETURN_IF_ERROR(WriteTrace(args.trace, session, inputs));
 
   if (args.json) {
@@ -239,6 +252,8 @@ absl::Status Bench(const BenchArgs& args) {
     json["streams"] = args.streams;
     json["threads"] = session.threads();
     json["steps"] = plan->stats().steps;
+    json["flops"] = FlopsOf(*plan);
+    if (args.profile) json["peak_flops_per_s"] = peak.flops_per_s;
     json["arena_bytes"] = plan->stats().arena_bytes;
     json["peak_rss_mb"] = static_cast<double>(PeakResidentBytes()) / (1 << 20);
     Print(json);
