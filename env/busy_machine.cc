@@ -2,7 +2,6 @@
 
 #include <omp.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,6 +10,7 @@
 #include <new>
 #include <thread>
 
+#include "env/monotonic_seconds.h"
 #include "env/mutex.h"
 #include "env/team.h"
 
@@ -20,11 +20,13 @@ namespace {
 constexpr double kInterval = 0.05;      // seconds that are counted before a decision
 constexpr double kLongestPause = 0.05;  // between runs; after a longer one, counting starts again
 constexpr int kFewestRuns = 5;
-constexpr double kSlowShare = 0.8;  // of the runs
-// A run is slow if it takes twice the best one's time, and longer by what several barriers cost.
+// Runs are slow if they take twice the best one's time on average, and longer by what several
+// barriers cost.
 constexpr double kSlowFactor = 2;
 constexpr double kSlowSeconds = 1e-4;
 constexpr double kSwitchRate = 400;   // a second; a quiet machine has 50 to 300
+constexpr double kNewShare = 0.4;     // of an interval in the average of several
+constexpr double kWorthIt = 0.9;      // of the time with long waits
 constexpr double kShortPatience = 1;  // seconds
 constexpr double kLongPatience = 4;
 constexpr int kMostHelpers = 64;
@@ -53,12 +55,6 @@ class IdleTeam {
   std::thread owner_;
 };
 
-double Now() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
-
 int64_t Switches() {
   rusage usage;
   return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw + usage.ru_nvcsw : 0;
@@ -83,54 +79,81 @@ bool PolicyIsChosen() {
   return chosen;
 }
 
+// Twice as long as last time.
+double MorePatience(double before, bool again) {
+  return again ? std::min(2 * before, kLongPatience) : kShortPatience;
+}
+
 }  // namespace
 
 void BusyMachine::Count(double now, double elapsed, double best) {
   if (since_ == 0 || now - elapsed - last_ > kLongestPause) {
     since_ = now - elapsed;
     before_ = -1;
-    runs_ = slow_ = 0;
+    runs_ = 0;
+    elapsed_ = best_ = 0;
   }
   last_ = now;
   ++runs_;
-  slow_ += elapsed > kSlowFactor * best && elapsed - best > kSlowSeconds;
+  elapsed_ += elapsed;
+  best_ += best;
 }
 
 bool BusyMachine::Due(double now) const {
   return before_ < 0 || (now - since_ >= kInterval && runs_ >= kFewestRuns);
 }
 
+void BusyMachine::DecideToTry(double now, bool stalls) {
+  if (!stalls || with_long_ < kSlowFactor || now < busy_after_) return;
+  patience_ = MorePatience(patience_, now - quiet_after_ < patience_);
+  quiet_after_ = now + patience_;
+  busy_ = true;
+  with_short_ = 0;
+}
+
+void BusyMachine::DecideToKeep(double now) {
+  if (with_short_ > kWorthIt * with_long_) {
+    reluctance_ = MorePatience(reluctance_, now - busy_after_ < reluctance_);
+    busy_after_ = now + reluctance_;
+    busy_ = false;
+  }
+  // Short waits make runs slow on a quiet machine, too: only a trial without them tells.
+  if (now >= quiet_after_) busy_ = false;
+}
+
 bool BusyMachine::Decide(double now, int64_t switches) {
-  if (before_ >= 0) {
+  if (before_ >= 0 && best_ > 0) {
     const double rate = static_cast<double>(switches - before_) / (now - since_);
-    const bool slow = slow_ >= kSlowShare * runs_;
+    const double slowdown = elapsed_ / best_;
+    double& average = busy_ ? with_short_ : with_long_;
+    average += (average == 0 ? 1 : kNewShare) * (slowdown - average);
     if (busy_) {
-      // Short waits make runs slow on a quiet machine, too: only a trial without them tells.
-      if (now >= quiet_after_) busy_ = false;
-    } else if (slow && rate >= kSwitchRate) {
-      const bool again = now - quiet_after_ < patience_;
-      patience_ = again ? std::min(2 * patience_, kLongPatience) : kShortPatience;
-      busy_ = true;
-      quiet_after_ = now + patience_;
+      DecideToKeep(now);
+    } else {
+      DecideToTry(now, elapsed_ - best_ > runs_ * kSlowSeconds && rate >= kSwitchRate);
     }
   }
   since_ = now;
   before_ = switches;
-  runs_ = slow_ = 0;
+  runs_ = 0;
+  elapsed_ = best_ = 0;
   return busy_;
 }
 
 RunWatch::RunWatch(int threads, std::atomic<double>& best)
-    : threads_(threads > 1 && !PolicyIsChosen() ? threads : 0), best_(best) {
-  if (threads_ > 0) start_ = Now();
-}
+    : threads_(threads),
+      best_(best),
+      start_(threads > 1 ? MonotonicSeconds() : 0),
+      placement_(threads, start_, best.load(std::memory_order_relaxed)) {}
 
 RunWatch::~RunWatch() {
-  if (threads_ == 0) return;
-  const double now = Now(), elapsed = now - start_;
+  if (threads_ <= 1) return;
+  const double now = MonotonicSeconds(), elapsed = now - start_;
+  placement_.End(now);
   double best = best_.load(std::memory_order_relaxed);
   while (elapsed < best && !best_.compare_exchange_weak(best, elapsed, std::memory_order_relaxed)) {
   }
+  if (PolicyIsChosen()) return;
   State& state = TheState();
   const std::unique_lock<std::mutex> lock(state.mutex, std::try_to_lock);
   if (!lock.owns_lock()) return;  // one of several concurrent runs is enough

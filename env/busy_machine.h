@@ -13,6 +13,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "env/spread_team.h"
+
 namespace tenon {
 
 // Decides from the times of runs and from how often the process's threads stopped running. Times
@@ -24,21 +26,30 @@ class BusyMachine {
   // Whether enough has been counted for Decide.
   bool Due(double now) const;
   // `switches`: how often threads of the process have lost or left their CPU since its start.
-  // Returns whether the machine counts as busy from now on.
+  // Returns whether waits should be short from now on: if runs are slow, unless short waits have
+  // just turned out not to help.
   bool Decide(double now, int64_t switches);
 
  private:
+  void DecideToTry(double now, bool stalls);
+  void DecideToKeep(double now);
+
   double since_ = 0;  // start of the interval that is counted; 0: none
   double last_ = 0;   // end of the last run
   int64_t before_ = -1;
-  int runs_ = 0, slow_ = 0;
-  double quiet_after_ = 0;  // when the machine may count as quiet again
-  double patience_ = 0;
+  int runs_ = 0;
+  double elapsed_ = 0, best_ = 0;  // sums of the runs
   bool busy_ = false;
+  // Averages of recent intervals: the time of runs over that of the fastest; 0: none yet.
+  double with_long_ = 0, with_short_ = 0;
+  double quiet_after_ = 0;  // when long waits are tried again
+  double patience_ = 0;     // for how long
+  double busy_after_ = 0;   // when short waits may be tried again
+  double reluctance_ = 0;   // for how long not
 };
 
-// Measures a run on several threads, and starts or ends the additional helpers after it. Does
-// nothing if OMP_WAIT_POLICY is set.
+// Measures a run on several threads, looks after the placement of its team (env/spread_team.h), and
+// starts or ends the additional helpers after it, unless OMP_WAIT_POLICY is set.
 class RunWatch {
  public:
   // `best` is the time of the fastest run of this kind, in seconds, or infinity; it is updated.
@@ -48,9 +59,10 @@ class RunWatch {
   RunWatch& operator=(const RunWatch&) = delete;
 
  private:
-  int threads_;
+  const int threads_;
   std::atomic<double>& best_;
-  double start_ = 0;
+  const double start_;
+  TeamPlacement placement_;
 };
 
 // Whether OpenMP's threads wait shortly now because the machine is busy.

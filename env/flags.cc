@@ -72,6 +72,11 @@ const FlagRow kRows[] = {
      "active or passive: libgomp's setting for how idle threads wait; if it is set, Tenon does not "
      "change how long they spin",
      kRunningOnly},
+    {"OMP_PROC_BIND", &Flags::proc_bind, "",
+     "libgomp's setting for where threads run; if it, OMP_PLACES or GOMP_CPU_AFFINITY is set, "
+     "Tenon "
+     "does not move threads that share a CPU with another of their team",
+     kRunningOnly},
 };
 
 absl::Status Parse(const FlagRow& row, const std::string& raw, Flags& flags) {

@@ -39,6 +39,7 @@ struct Flags {
   int64_t tiles = 1;                           // TENON_TILES
   std::string fpmath_mode;                     // TF_SET_ONEDNN_FPMATH_MODE: BF16, or empty
   std::string spin_count;                      // GOMP_SPINCOUNT (env/openmp.h)
+  std::string proc_bind;                       // OMP_PROC_BIND (env/spread_team.h)
   std::string wait_policy;                     // OMP_WAIT_POLICY (env/openmp.h)
 
   using Lookup = std::function<std::optional<std::string>(const char* name)>;

@@ -6,6 +6,7 @@
 #include "absl/container/inlined_vector.h"
 #include "env/busy_machine.h"
 #include "env/exceptions.h"
+#include "env/spread_team.h"
 #include "env/status.h"
 #include "env/team.h"
 #include "graph/object.h"
@@ -94,6 +95,7 @@ inline absl::Status RunStep(const FlatPlan& plan, const FlatStep& step, Executio
 // A step by `run_one`, and notes which regions it has.
 template <typename F>
 absl::Status RunStepAlone(const FlatStep& step, F& run_one) {
+  if (step.regions.kind() != StepRegions::kNone) SpreadIfLate();
   if (step.regions.kind() != StepRegions::kUnknown) return run_one(step);
   const RegionCounts before = RegionsOfThread();
   TENON_RETURN_IF_ERROR(run_one(step));
@@ -132,6 +134,7 @@ absl::Status RunWithTeam(const FlatPlan& plan, size_t begin, size_t end, F& run_
   KeepTeam(plan.services.threads, [&] {
     for (size_t i = begin; i < end && status.ok(); ++i) {
       const FlatStep& step = plan.steps[i];
+      if (step.regions.kind() != StepRegions::kNone) SpreadIfLate();
       const int64_t others = RegionsOfThread().others;
       status = run_one(step);
       // It did not have them when it ran alone.

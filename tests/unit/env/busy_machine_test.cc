@@ -17,24 +17,36 @@ constexpr double kBest = 0.0005;
 // A machine on which runs follow each other, and what is decided about it.
 class Machine {
  public:
-  // Runs of that length for `seconds`, with `rate` switches a second.
-  bool Run(double seconds, double elapsed, double rate) {
-    bool busy = false;
+  // Runs of that length for `seconds`, with `rate` switches a second. `busy_elapsed`: while waits
+  // are short.
+  bool Run(double seconds, double elapsed, double rate, double busy_elapsed) {
     for (const double end = now_ + seconds; now_ < end;) {
-      now_ += elapsed;
-      switches_ += rate * elapsed;
-      machine_.Count(now_, elapsed, kBest);
-      if (machine_.Due(now_)) busy = machine_.Decide(now_, static_cast<int64_t>(switches_));
+      const double run = busy_ ? busy_elapsed : elapsed;
+      now_ += run;
+      switches_ += rate * run;
+      machine_.Count(now_, run, kBest);
+      if (machine_.Due(now_)) {
+        busy_ = machine_.Decide(now_, static_cast<int64_t>(switches_));
+        changes_ += busy_ != was_busy_;
+        was_busy_ = busy_;
+      }
     }
-    return busy;
+    return busy_;
+  }
+  bool Run(double seconds, double elapsed, double rate) {
+    return Run(seconds, elapsed, rate, elapsed);
   }
   bool Quiet(double seconds) { return Run(seconds, 1.1 * kBest, 100); }
-  bool Stalled(double seconds) { return Run(seconds, 10 * kBest, 2000); }
+  // Short waits help.
+  bool Stalled(double seconds) { return Run(seconds, 10 * kBest, 2000, 3 * kBest); }
   void Pause(double seconds) { now_ += seconds; }
+  int changes() const { return changes_; }
 
  private:
   BusyMachine machine_;
   double now_ = 1000, switches_ = 12345;
+  bool busy_ = false, was_busy_ = false;
+  int changes_ = 0;
 };
 
 TEST(BusyMachine, RunsAtTheirBestAreQuiet) {
@@ -68,6 +80,14 @@ TEST(BusyMachine, ATrialWithoutShortWaitsFollows) {
   EXPECT_TRUE(machine.Quiet(0.7));
   EXPECT_FALSE(machine.Quiet(0.5));
   EXPECT_FALSE(machine.Quiet(10));
+}
+
+// They are tried for an interval, after 1, 2, 4, 4, ... seconds.
+TEST(BusyMachine, ShortWaitsThatDoNotHelpAreTriedRarely) {
+  Machine machine;
+  machine.Run(20, 3 * kBest, 2000, 5 * kBest);
+  EXPECT_GE(machine.changes(), 2 * 4);
+  EXPECT_LE(machine.changes(), 2 * 7);
 }
 
 TEST(BusyMachine, EachRelapseDoublesThePatience) {
