@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -18,8 +19,10 @@ constexpr double kLateFactor = 1.3;
 constexpr double kLateSeconds = 2e-5;
 // Runs shorter than this are looked at when they have ended.
 constexpr double kLongRun = 1e-4;
-constexpr double kWithinRun = 2e-4;    // seconds between two looks
+constexpr double kWithinRun = 2e-4;  // seconds between two looks; more while nobody has to move
+constexpr double kMostWithinRun = 2e-3;
 constexpr double kBetweenRuns = 1e-3;  // from one run to another
+constexpr double kNowAndThen = 2e-3;
 
 bool PlacesAreChosen() {
   static const bool chosen = [] {
@@ -63,8 +66,9 @@ bool MoveAway(UsedCpus& used) {
   return true;
 }
 
-// Of the run that SpreadIfLate looks after, and when this thread looked last.
+// Of the run that SpreadIfLate looks after; and when this thread looked last between runs.
 thread_local int run_threads = 0;
+thread_local double run_pause = kWithinRun;
 thread_local double last_look = 0;
 
 }  // namespace
@@ -75,8 +79,8 @@ constinit thread_local double late_at = kNever;
 
 void CheckLate() {
   if (MonotonicSeconds() < late_at) return;
-  SpreadTeam(run_threads);
-  late_at = MonotonicSeconds() + kWithinRun;
+  run_pause = SpreadTeam(run_threads) > 0 ? kWithinRun : std::min(2 * run_pause, kMostWithinRun);
+  late_at = MonotonicSeconds() + run_pause;
 }
 
 }  // namespace internal
@@ -92,6 +96,14 @@ int SpreadTeam(int threads) {
   return moved;
 }
 
+void SpreadNowAndThen(int threads) {
+  if (threads <= 1) return;
+  const double now = MonotonicSeconds();
+  if (now - last_look < kNowAndThen) return;
+  last_look = now;
+  SpreadTeam(threads);
+}
+
 TeamPlacement::TeamPlacement(int threads, double start, double best)
     : threads_(threads),
       start_(start),
@@ -99,6 +111,7 @@ TeamPlacement::TeamPlacement(int threads, double start, double best)
       late_before_(internal::late_at),
       threads_before_(run_threads) {
   run_threads = threads;
+  run_pause = kWithinRun;
   internal::late_at =
       threads > 1 && best >= kLongRun ? start + kLateFactor * best + kLateSeconds : kNever;
 }

@@ -18,6 +18,10 @@ namespace tenon {
 // moves. In a parallel region it does nothing.
 int SpreadTeam(int threads);
 
+// Before a parallel region of work whose usual time is not known, such as a single op: SpreadTeam,
+// at most every two milliseconds.
+void SpreadNowAndThen(int threads);
+
 // Looks after the runs of this thread while it exists.
 class TeamPlacement {
  public:

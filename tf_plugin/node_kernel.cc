@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "env/spread_team.h"
 #include "env/status.h"
 #include "env/thread_budget.h"
 #include "proto/messages/attr_proto.h"
@@ -279,6 +280,7 @@ absl::Status NodeKernel::Run(TF_OpKernelContext* context, const EagerKernel& ker
   RunContext run(inputs.data(), out.data(), scratch.memory(), &outputs);
   const ThreadsInUse threads(kernel.threads);
   const CountedThreads counted(kernel.threads);
+  SpreadNowAndThen(kernel.threads);
   return prepared.kernel->Run(run);
 }
 

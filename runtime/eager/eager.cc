@@ -5,6 +5,7 @@
 #include "env/cpu.h"
 #include "env/exceptions.h"
 #include "env/helper_threads.h"
+#include "env/spread_team.h"
 #include "env/status.h"
 #include "env/thread_budget.h"
 #include "env/thread_count.h"
@@ -71,6 +72,7 @@ struct Eager::State {
                            calls.Kernel(site, inputs));
     TENON_RETURN_IF_ERROR(CheckHelperThreads(kernel->threads));
     const ThreadsInUse threads(kernel->threads);
+    SpreadNowAndThen(kernel->threads);
     return RunKernel(kernel->prepared, inputs);
   }
 
