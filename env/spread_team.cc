@@ -96,12 +96,12 @@ int SpreadTeam(int threads) {
   return moved;
 }
 
-void SpreadNowAndThen(int threads) {
-  if (threads <= 1) return;
+int SpreadNowAndThen(int threads) {
+  if (threads <= 1) return 0;
   const double now = MonotonicSeconds();
-  if (now - last_look < kNowAndThen) return;
+  if (now - last_look < kNowAndThen) return 0;
   last_look = now;
-  SpreadTeam(threads);
+  return SpreadTeam(threads);
 }
 
 TeamPlacement::TeamPlacement(int threads, double start, double best)

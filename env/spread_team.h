@@ -19,8 +19,8 @@ namespace tenon {
 int SpreadTeam(int threads);
 
 // Before a parallel region of work whose usual time is not known, such as a single op: SpreadTeam,
-// at most every two milliseconds.
-void SpreadNowAndThen(int threads);
+// at most every two milliseconds. Returns what it returns, or 0.
+int SpreadNowAndThen(int threads);
 
 // Looks after the runs of this thread while it exists.
 class TeamPlacement {

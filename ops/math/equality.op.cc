@@ -71,10 +71,11 @@ absl::Status SameShapes(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// The tolerance in an integer dtype. (TensorFlow converts it, which is undefined if it is negative
-// or too large.)
+// The tolerance in an integer dtype, 0 if it is negative or NaN. (TensorFlow converts it, which is
+// undefined if it is negative or too large.)
 template <typename T>
 T WholeTolerance(float tolerance) {
+  if (!(tolerance >= 0)) return 0;
   if (tolerance >= std::ldexp(1.0f, std::numeric_limits<T>::digits)) {
     return std::numeric_limits<T>::max();
   }
