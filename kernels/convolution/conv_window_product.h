@@ -1,6 +1,6 @@
-// Computes a convolution of few input channels, such as the first of a network, as products of
-// rows: a line of the window is adjacent in the image, so the windows of a line's pixels are rows
-// that overlap, in as many segments as the window has lines.
+// Computes a convolution of few input channels, such as the first of a network, or of windows of
+// one line as products of rows: a line of the window is adjacent in the image, so the windows of a
+// line's pixels are rows that overlap, in as many segments as the window has lines.
 #ifndef TENON_KERNELS_CONVOLUTION_CONV_WINDOW_PRODUCT_H_
 #define TENON_KERNELS_CONVOLUTION_CONV_WINDOW_PRODUCT_H_
 
