@@ -74,8 +74,7 @@ const FlagRow kRows[] = {
      kRunningOnly},
     {"OMP_PROC_BIND", &Flags::proc_bind, "",
      "libgomp's setting for where threads run; if it, OMP_PLACES or GOMP_CPU_AFFINITY is set, "
-     "Tenon "
-     "does not move threads that share a CPU with another of their team",
+     "Tenon does not move threads that share a CPU with another of their team",
      kRunningOnly},
 };
 

@@ -42,10 +42,9 @@ constexpr float kNothing = -104;
 // Masks that hide are below this.
 constexpr float kDeep = -1000;
 
-// Where things are in a task's scratch, in floats.
-struct Layout {
+struct Layout : ScratchLayout {
   size_t lanes, rows, keys, block, blocks, width;
-  size_t k, v, s, q, o, largest, sums, staging, waits, end;
+  size_t k, v, s, q, o, largest, sums, staging, waits;
   std::array<size_t, kMaxAttentionInputs> tile{}, bounds{};
   std::array<bool, kMaxAttentionInputs> kept{};
 
@@ -59,7 +58,6 @@ struct Layout {
     width = RoundUp(static_cast<size_t>(p.width), kSums);
     const size_t depth = static_cast<size_t>(p.depth);
     const size_t group = std::min(rows, kVectors * lanes);
-    end = 0;
     k = Take(block * depth);
     v = Take(block * width);
     s = Take(block * group);
@@ -77,13 +75,6 @@ struct Layout {
       tile[i] = Take(kept[i] ? rows * blocks * block : group * block);
       bounds[i] = Take(kept[i] ? 2 * blocks * (rows / lanes) : 2);
     }
-  }
-
- private:
-  size_t Take(size_t floats) {
-    const size_t at = end;
-    end += RoundUp(floats, 16);
-    return at;
   }
 };
 
@@ -107,14 +98,6 @@ struct Blocks {
   const T* input(int i) const { return static_cast<const T*>(task.inputs[static_cast<size_t>(i)]); }
   float* at(size_t offset) const { return scratch + offset; }
 
-  void Transposed(const float* from, size_t from_stride, float* to, size_t to_stride, size_t rows,
-                  size_t columns) const {
-    static_assert(sizeof(float) == sizeof(uint32_t));
-    task.transpose(reinterpret_cast<const uint32_t*>(from), static_cast<int64_t>(from_stride),
-                   reinterpret_cast<uint32_t*>(to), static_cast<int64_t>(to_stride),
-                   static_cast<int64_t>(rows), static_cast<int64_t>(columns));
-  }
-
   // Rows of q, times the scale, with queries as lanes; lanes past the last query are 0.
   void PackQueries(size_t first, size_t count, size_t lanes) const {
     const size_t depth = static_cast<size_t>(p.depth);
@@ -126,7 +109,7 @@ struct Blocks {
       CopyRow(row, p.q_depth, p.scale, staged + r * depth, depth);
     }
     std::fill_n(staged + count * depth, (lanes - count) * depth, 0.0f);
-    Transposed(staged, depth, q, lanes, lanes, depth);
+    Transposed(task, staged, depth, q, lanes, lanes, depth);
   }
 
   void PackKeys(size_t block, size_t count) const {
@@ -203,7 +186,7 @@ struct Blocks {
       }
       Bounds(staged, rows * keys, m.low, m.high);
       std::fill_n(staged + rows * keys, (lanes - rows) * keys, 0.0f);
-      Transposed(staged, keys, values, lanes, lanes, keys);
+      Transposed(task, staged, keys, values, lanes, lanes, keys);
     } else {
       const int64_t stride = m.by_row ? row_stride : key_stride;
       const size_t n = count_rows * count_keys;
@@ -427,7 +410,7 @@ struct Blocks {
         hn::Store(hn::Mul(hn::Load(d, x), factor), d, x);
       }
     }
-    Transposed(o, lanes, staged, width, width, lanes);
+    Transposed(task, o, lanes, staged, width, width, lanes);
     T* out = static_cast<T*>(task.out) +
              (task.row_begin + static_cast<int64_t>(first)) * p.rows.stride[AttentionDim::kOut];
     for (size_t r = 0; r < count; ++r) {

@@ -8,6 +8,7 @@
 
 #include "kernels/attention/attention.h"
 #include "kernels/layout/transpose_simd.h"
+#include "kernels/matmul/row_product_simd.h"
 
 namespace tenon {
 
@@ -21,6 +22,7 @@ struct AttentionState {
 struct AttentionTask {
   const AttentionProblem* problem = nullptr;
   TransposeFn transpose = nullptr;
+  RowProductFn multiply = nullptr;  // for AttentionKeys
   bool bfloat16 = false;
   bool skip = true;  // blocks of keys that are hidden from all queries
   std::array<const void*, kMaxAttentionInputs> inputs{};  // at this batch index

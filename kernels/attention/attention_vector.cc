@@ -94,6 +94,7 @@ class VectorAttention final : public Kernel {
       AttentionTask task;
       task.problem = &p_;
       task.transpose = FindTranspose();
+      task.multiply = FindRowProduct();
       task.bfloat16 = bfloat16_;
       task.skip = skip_;
       task.state = &state;

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <limits>
 
+#include "env/round_up.h"
 #include "hwy/highway.h"
 #include "kernels/attention/attention_simd.h"
 #include "kernels/simd/math-inl.h"
@@ -20,7 +21,25 @@ HWY_BEFORE_NAMESPACE();
 namespace tenon {
 namespace HWY_NAMESPACE {
 
-HWY_INLINE size_t RoundUp(size_t n, size_t to) { return (n + to - 1) / to * to; }
+// Where things are in a task's scratch, in floats.
+struct ScratchLayout {
+  size_t end = 0;
+
+  size_t Take(size_t floats) {
+    const size_t at = end;
+    end += RoundUp(floats, 16);
+    return at;
+  }
+};
+
+// to[c * to_stride + r] = from[r * from_stride + c]
+HWY_INLINE void Transposed(const AttentionTask& task, const float* from, size_t from_stride,
+                           float* to, size_t to_stride, size_t rows, size_t columns) {
+  static_assert(sizeof(float) == sizeof(uint32_t));
+  task.transpose(reinterpret_cast<const uint32_t*>(from), static_cast<int64_t>(from_stride),
+                 reinterpret_cast<uint32_t*>(to), static_cast<int64_t>(to_stride),
+                 static_cast<int64_t>(rows), static_cast<int64_t>(columns));
+}
 
 HWY_INLINE float ToFloat(float v) { return v; }
 HWY_INLINE float ToFloat(uint16_t bits) {

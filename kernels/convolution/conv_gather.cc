@@ -48,16 +48,15 @@ bool IsSmallPointwise(const ConvGeometry& g) {
          g.out_channels >= 64;
 }
 
-// Neighboring windows begin a multiple of 4 KiB apart, so that all rows of a tile share one set of
-// the first-level cache: oneDNN's brgconv reads them where they lie, gathered rows are apart. Two
-// threads of Zen 4, its time over that of gathered rows: 6399x512, 1x3, 512 filters, strides of 2:
-// 1.2 to 1.7; 1500x1024, 1x3, 1024: 1.2; 2000x256, 1x8, 512, strides of 4: 1.28; 28x28x512, 3x3,
-// 512, strides of 2: 1.22; 1x1, 1024: 1.37; but 14x14x1024, 1x1, 2048: 0.8, and windows that do
-// not overlap: 32x32x1024, 2x2, 512: 0.86.
+// oneDNN's brgconv reads windows where they lie, gathered rows are apart. Two threads of Zen 4, its
+// time over that of gathered rows, where windows share cache sets: 6399x512, 1x3, 512 filters,
+// strides of 2: 1.2 to 1.7; 1500x1024, 1x3, 1024: 1.2; 2000x256, 1x8, 512, strides of 4: 1.28;
+// 28x28x512, 3x3, 512, strides of 2: 1.22; 1x1, 1024: 1.37; but 14x14x1024, 1x1, 2048: 0.8, and
+// windows that do not overlap: 32x32x1024, 2x2, 512: 0.86.
 bool ReadsFewSets(const ConvGeometry& g) {
-  constexpr int64_t kSetFloats = 1024, kManyPixels = 100;
+  constexpr int64_t kManyPixels = 100;
   const int64_t height = g.window[0], width = g.window[1], stride = g.attrs.strides[1];
-  if (stride * g.in_channels % kSetFloats != 0 || g.out_channels < kManyOutputs) return false;
+  if (!WindowsShareSets(g) || g.out_channels < kManyOutputs) return false;
   if (g.window_positions() == 1) return stride > 1 && g.batch * g.out_positions() >= kManyPixels;
   return height == 1 ? width > 1 : stride > 1 && width > stride;
 }

@@ -236,6 +236,11 @@ ConvGeometry WholeAxesAsChannels(ConvGeometry g) {
   return g;
 }
 
+bool WindowsShareSets(const ConvGeometry& g) {
+  constexpr int64_t kSetFloats = 1024;
+  return g.attrs.strides[1] * g.in_channels % kSetFloats == 0;
+}
+
 TensorDesc ImageDesc(ElementType type, bool channels_last, int64_t batch, int64_t channels,
                      const Dims& spatial) {
   TensorDesc d;

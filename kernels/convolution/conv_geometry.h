@@ -72,6 +72,10 @@ absl::StatusOr<ConvGeometry> ResolveConv(const AttrReader& attrs, int spatial, C
 // others, and convolutions in groups, are returned as they are.
 ConvGeometry WholeAxesAsChannels(ConvGeometry g);
 
+// Whether neighboring windows of an image of floats, [N, H, W, C], begin a multiple of 4 KiB apart,
+// so that all rows of a tile share one set of the first-level cache where they are read in place.
+bool WindowsShareSets(const ConvGeometry& g);
+
 // Strides, in elements, of [N, positions, C] or [N, C, positions]: the spatial dimensions, in
 // row-major order, count as one.
 struct ImageStrides {

@@ -151,12 +151,10 @@ bool HasFewChannels(const ConvGeometry& g) {
 // 1.28; 200x300, 1x3, 100: 1.23; 500x50, 1x5, 50: 1.25; 48x64, 1x5, 40: 1.43; 400x100, 1x3, 300:
 // 1.04; 64x128, 1x3, 100: 0.94; but 200x128, 1x3, 128: 1.00; 64x128, 1x17, 192: 0.71. With AVX2,
 // over that of gathered rows: 1.10, -, 1.19, 1.43, 1.12, 1.00.
-// Rows a multiple of 4 KiB apart would share one set of the first-level cache (conv_gather.cc).
 bool IsOddLine(const ConvGeometry& g) {
-  constexpr int64_t kVector = 16, kMostTerms = 2048, kSetFloats = 1024;
+  constexpr int64_t kVector = 16, kMostTerms = 2048;
   return g.window[0] == 1 && g.out_channels % kVector != 0 &&
-         g.window[1] * g.in_channels <= kMostTerms &&
-         g.attrs.strides[1] * g.in_channels % kSetFloats != 0;
+         g.window[1] * g.in_channels <= kMostTerms && !WindowsShareSets(g);
 }
 
 bool SuitsWindowProduct(const ConvGeometry& g) {

@@ -1,10 +1,10 @@
 #include "runtime/explore/exploration.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "env/containers.h"
 #include "env/cpu.h"
+#include "env/monotonic_seconds.h"
 #include "env/status.h"
 #include "graph_rewrite/free_work.h"
 #include "graph_rewrite/origins.h"
@@ -12,10 +12,6 @@
 
 namespace tenon {
 namespace {
-
-double NowSeconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // The fastest time of each step, and when each step of the fastest run ran.
 class Fastest final : public StepObserver {
@@ -25,14 +21,14 @@ class Fastest final : public StepObserver {
     int64_t& ns = ns_[static_cast<size_t>(step)];
     ns = runs_ == 0 ? nanoseconds : std::min(ns, nanoseconds);
     const double us = static_cast<double>(nanoseconds) / 1e3;
-    run_.push_back({step, (NowSeconds() - start_) * 1e6 - us, us});
+    run_.push_back({step, (MonotonicSeconds() - start_) * 1e6 - us, us});
   }
   void BeginRun() {
     run_.clear();
-    start_ = NowSeconds();
+    start_ = MonotonicSeconds();
   }
   void EndRun() {
-    const double ms = (NowSeconds() - start_) * 1e3;
+    const double ms = (MonotonicSeconds() - start_) * 1e3;
     if (runs_++ > 0 && ms >= run_ms_) return;
     run_ms_ = ms;
     fastest_run_ = run_;
@@ -71,13 +67,14 @@ absl::Status Measure(Exploration& e, absl::Span<const Tensor> inputs,
                      const ExploreOptions& wanted) {
   TENON_RETURN_IF_ERROR(e.session->Run(inputs).status());  // caches, frequencies
   Fastest fastest(e.steps.size());
-  const double start = NowSeconds();
+  const double start = MonotonicSeconds();
   do {
     fastest.BeginRun();
     TENON_RETURN_IF_ERROR(e.session->Run(inputs, {.observer = &fastest}).status());
     fastest.EndRun();
-    if (wanted.progress) wanted.progress("measuring", (NowSeconds() - start) / wanted.seconds);
-  } while (NowSeconds() - start < wanted.seconds);
+    if (wanted.progress)
+      wanted.progress("measuring", (MonotonicSeconds() - start) / wanted.seconds);
+  } while (MonotonicSeconds() - start < wanted.seconds);
   e.runs = fastest.runs();
   e.timeline = fastest.Timeline();
   e.timeline_ms = fastest.run_ms();
