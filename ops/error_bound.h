@@ -57,6 +57,7 @@ enum class ErrorBound {
   kSoftmax,
   kLogSoftmax,
   kBatchNorm,
+  kBatchNormGradient,
   kLocalNormalization,
   kLocalNormalizationGradient,
   kCrossEntropy,        // labels are a distribution

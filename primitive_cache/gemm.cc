@@ -10,7 +10,6 @@ namespace {
 
 constexpr int64_t kFewRows = 256;
 constexpr int64_t kLargeWeights = int64_t{1} << 17;
-constexpr int64_t kWorthACall = 4096;
 
 // A matrix in memory: rows `ld` elements apart, or columns if it is transposed.
 struct Matrix {
@@ -68,8 +67,7 @@ std::shared_ptr<const Primitive> GemmFor(const MatmulProblem& p) {
   if (!src || !weights || !dst || dst->transposed != 'N') return nullptr;
   const int64_t rows = p.src.dims[0], elements = p.weights.num_elements();
   const bool worth =
-      rows == 1 ? elements >= kWorthACall
-                : rows <= kFewRows && elements >= kLargeWeights && weights->transposed == 'N';
+      rows <= kFewRows && elements >= kLargeWeights && weights->transposed == 'N';
   if (!worth) return nullptr;
   return std::make_shared<Gemm>(p, *src, *weights, *dst);
 }

@@ -1,4 +1,5 @@
-// Products so small that oneDNN's overhead takes longer than its loops.
+// Products so small that oneDNN's overhead takes longer than its loops, and those of a matrix and a
+// vector, of any size.
 #ifndef TENON_KERNELS_MATMUL_SMALL_PRODUCT_H_
 #define TENON_KERNELS_MATMUL_SMALL_PRODUCT_H_
 

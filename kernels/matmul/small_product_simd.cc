@@ -137,40 +137,100 @@ void OneRow(const SmallProduct& p, const float* a, const float* b, float* out) {
   }
 }
 
-// The sums by lane of adjacent terms. Four for each lane are as accurate as blocks.
-HWY_INLINE Vf DotLanes(const float* a, const float* b, size_t n) {
-  const FloatTag d;
-  const size_t lanes = hn::Lanes(d);
-  Vf sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-  size_t k = 0;
-  for (; k + 4 * lanes <= n; k += 4 * lanes) {
-#pragma GCC unroll 4
-    for (size_t v = 0; v < 4; ++v) {
-      const size_t at = k + v * lanes;
-      sums[v] = hn::MulAdd(hn::LoadU(d, a + at), hn::LoadU(d, b + at), sums[v]);
-    }
+// Rows that are multiplied by a vector together, which share its loads, and whose lanes are added
+// together.
+using GroupTag = hn::CappedTag<float, 8>;
+constexpr size_t kGroup = hn::MaxLanes(GroupTag());
+using Vg = hn::Vec<GroupTag>;
+
+template <class V>
+HWY_INLINE Vg SumHalves(V v) {
+  if constexpr (hn::MaxLanes(hn::DFromV<V>()) > kGroup) {
+    return hn::Add(hn::LowerHalf(v), hn::UpperHalf(GroupTag(), v));
+  } else {
+    return v;
   }
-  ForParts(n - k, [&](auto part, size_t at) HWY_ATTR {
-    sums[0] = hn::MulAdd(part.Load(a + k + at), part.Load(b + k + at), sums[0]);
-  });
-  return hn::Add(hn::Add(sums[0], sums[1]), hn::Add(sums[2], sums[3]));
 }
 
-HWY_INLINE float Dot(const float* a, const float* b, size_t n) {
-  const size_t part = kSumTerms * 4 * hn::Lanes(FloatTag());
-  Vf total = DotLanes(a, b, std::min(part, n));
-  for (size_t k = part; k < n; k += part) {
-    total = hn::Add(total, DotLanes(a + k, b + k, std::min(part, n - k)));
+// Lane i is the sum of all lanes of sums[i]: each is added in the same order.
+template <class V>
+HWY_INLINE V Totals(const V* sums) {
+  const GroupTag d;
+  const hn::RepartitionToWide<GroupTag> wide;
+  const auto pairs = [&](V a, V b) HWY_ATTR {
+    return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+  };
+  const auto fours = [&](V a, V b) HWY_ATTR {
+    const auto x = hn::BitCast(wide, a), y = hn::BitCast(wide, b);
+    return hn::Add(hn::BitCast(d, hn::InterleaveLower(wide, x, y)),
+                   hn::BitCast(d, hn::InterleaveUpper(wide, x, y)));
+  };
+  // Of four rows, in each block of four lanes.
+  const auto block = [&](const V* rows) HWY_ATTR {
+    return fours(pairs(rows[0], rows[1]), pairs(rows[2], rows[3]));
+  };
+  const Vg low = block(sums);
+  if constexpr (hn::MaxLanes(hn::DFromV<V>()) == 4) {
+    return low;
+  } else {
+    const Vg high = block(sums + 4);
+    return hn::Add(hn::ConcatLowerLower(d, high, low), hn::ConcatUpperUpper(d, high, low));
   }
-  return Total(total);
+}
+
+// out[i] (+)= the products of `n` terms of `rows` rows, `step` floats apart, and of a vector.
+template <size_t rows>
+HWY_INLINE void DotGroup(const float* a, size_t step, const float* vector, size_t n, bool first,
+                         float* out) {
+  Vf sums[rows];
+#pragma GCC unroll 8
+  for (Vf& sum : sums) sum = hn::Zero(FloatTag());
+  ForParts(n, [&](auto part, size_t k) HWY_ATTR {
+    const Vf x = part.Load(vector + k);
+#pragma GCC unroll 8
+    for (size_t r = 0; r < rows; ++r) {
+      sums[r] = hn::MulAdd(part.Load(a + r * step + k), x, sums[r]);
+    }
+  });
+  const GroupTag d;
+  Vg halves[kGroup];
+#pragma GCC unroll 8
+  for (size_t r = 0; r < kGroup; ++r) halves[r] = r < rows ? SumHalves(sums[r]) : hn::Zero(d);
+  HWY_ALIGN float totals[kGroup];
+  hn::Store(Totals(halves), d, totals);
+  for (size_t r = 0; r < rows; ++r) out[r] = first ? totals[r] : out[r] + totals[r];
+}
+
+// The products of `count` rows and a vector; a row's does not depend on the others.
+void DotRows(const float* a, size_t step, size_t count, const float* vector, size_t k, float* out) {
+  const size_t part = kSumTerms * hn::Lanes(FloatTag());
+  for (size_t i = 0; i < count;) {
+    const size_t left = count - i;
+    const size_t rows = left >= kGroup ? kGroup : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    for (size_t at = 0; at < k; at += part) {
+      const size_t n = std::min(part, k - at);
+      const auto sum = [&]<size_t of>() HWY_ATTR {
+        DotGroup<of>(a + i * step + at, step, vector + at, n, at == 0, out + i);
+      };
+      if (rows == kGroup) {
+        sum.template operator()<kGroup>();
+      } else if (rows == 4) {
+        sum.template operator()<4>();
+      } else if (rows == 2) {
+        sum.template operator()<2>();
+      } else {
+        sum.template operator()<1>();
+      }
+    }
+    i += rows;
+  }
 }
 
 void Multiply(const SmallProduct& p, const float* a, const float* b, float* out) {
+  if (p.dots() && p.n == 1 && p.out_row == 1) return DotRows(a, p.a_row, p.m, b, p.k, out);
   if (p.dots()) {
     for (size_t i = 0; i < p.m; ++i) {
-      for (size_t j = 0; j < p.n; ++j) {
-        out[i * p.out_row + j] = Dot(a + i * p.a_row, b + j * p.b_column, p.k);
-      }
+      DotRows(b, p.b_column, p.n, a + i * p.a_row, p.k, out + i * p.out_row);
     }
     return;
   }

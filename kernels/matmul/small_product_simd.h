@@ -1,5 +1,5 @@
-// A product of two small float matrices on one thread, by code short enough to be fast when it runs
-// occasionally, between other work that evicts it from the caches.
+// A product of two small float matrices, or of a matrix and a vector, on one thread, by code short
+// enough to be fast when it runs occasionally, between other work that evicts it from the caches.
 #ifndef TENON_KERNELS_MATMUL_SMALL_PRODUCT_SIMD_H_
 #define TENON_KERNELS_MATMUL_SMALL_PRODUCT_SIMD_H_
 

@@ -46,7 +46,7 @@ const OpRegistration grad_v1({
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGrad",
     .native_types = "float",
-    .error_bound = ErrorBound::kBatchNorm,
+    .error_bound = ErrorBound::kBatchNormGradient,
 });
 
 const OpRegistration grad_v2({
@@ -62,7 +62,7 @@ const OpRegistration grad_v2({
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGradV2",
     .native_types = "float bfloat16",
-    .error_bound = ErrorBound::kBatchNorm,
+    .error_bound = ErrorBound::kBatchNormGradient,
 });
 
 const OpRegistration grad_v3({
@@ -79,7 +79,7 @@ const OpRegistration grad_v3({
     .accelerated = BatchNormGradVector,
     .native = "_MklNativeFusedBatchNormGradV3",
     .native_types = "float bfloat16",
-    .error_bound = ErrorBound::kBatchNorm,
+    .error_bound = ErrorBound::kBatchNormGradient,
 });
 
 const OpRegistration grad_ex({

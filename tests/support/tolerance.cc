@@ -91,6 +91,11 @@ class Bound {
 
   Tolerance Of(ErrorBound kind) const {
     if (node_.op == "_Attention") return Attention();
+    return WithFusedOps(OfOp(kind));
+  }
+
+ private:
+  Tolerance OfOp(ErrorBound kind) const {
     switch (kind) {
       case ErrorBound::kExact:
         return {0, 0};
@@ -122,7 +127,24 @@ class Bound {
     }
   }
 
- private:
+  // A fused Mul multiplies the error, and a sum is rounded relative to its terms.
+  Tolerance WithFusedOps(Tolerance t) const {
+    const auto* ops = node_.attr<std::vector<std::string>>("fused_ops");
+    const auto* args = node_.attr<int64_t>("num_args");
+    if (ops == nullptr || args == nullptr) return t;
+    size_t operand = in_.size() - static_cast<size_t>(*args);
+    for (const std::string& op : *ops) {
+      if (operand >= in_.size() || op == "FusedBatchNorm") break;
+      // op names: fused ops with an operand, as FindFusedOp knows them.
+      if (op == "Mul") {
+        t.absolute *= std::max(1.0, max(operand++));
+      } else if (op == "BiasAdd" || op == "Add" || op == "AddV2") {
+        t.absolute += eps_ * max(operand++);
+      }
+    }
+    return t;
+  }
+
   // A sum of L terms of size t, rounded at each step: about eps sqrt(L) times the largest partial
   // sum, which is sqrt(L) t for terms of both signs and the result itself for terms of one.
   Tolerance Sum(double length, double term) const {
@@ -191,7 +213,7 @@ class Bound {
         return Product(a.dim(transposed != nullptr && *transposed ? a.rank() - 2 : a.rank() - 1));
       }
       case ErrorBound::kEinsum:  // at most the product of the smaller operand's dimensions
-        if (in_.size() < 2) return Of(ErrorBound::kFewRoundings);
+        if (in_.size() < 2) return OfOp(ErrorBound::kFewRoundings);
         return Product(
             std::max<int64_t>(1, std::min(in_[0].num_elements(), in_[1].num_elements())));
       case ErrorBound::kSparseProduct:  // at most one product per stored element
@@ -317,6 +339,8 @@ class Bound {
       case ErrorBound::kBatchNorm:
         // x - mean has an error relative to x, which is then scaled like the result.
         return {8 * eps_, 8 * eps_ * std::max(size_of_result(), max(0))};
+      case ErrorBound::kBatchNormGradient:
+        return BatchNormGradient();
       case ErrorBound::kLocalNormalization: {
         // A power multiplies the relative errors of the sum.
         const double power =
@@ -345,6 +369,25 @@ class Bound {
       default:
         return {4 * eps_, 0};
     }
+  }
+  // With r = 1 / sqrt(variance + epsilon), centered x and n elements per channel:
+  //   x: scale r (dy - sum(dy) / n - x r^2 sum(dy x) / n), scale: r sum(dy x), offset: sum(dy).
+  // The sums may cancel, and the variance, an input, may be much smaller than that of x.
+  Tolerance BatchNormGradient() const {
+    const Tensor& variance = in_[4];
+    const double channels = static_cast<double>(std::max<int64_t>(1, variance.num_elements()));
+    const double n = std::max(1.0, static_cast<double>(in_[1].num_elements()) / channels);
+    double smallest = std::numeric_limits<double>::infinity();
+    for (const Value& v : Values(variance)) smallest = std::min(smallest, v.real());
+    const float* const epsilon = node_.attr<float>("epsilon");
+    const double r =
+        1 / std::sqrt(std::max(smallest, 0.0) + (epsilon == nullptr ? 1e-4 : double{*epsilon}));
+    const double x = max(1) + max(3), terms = Sum(n, rms(0) * (rms(1) + rms(3))).absolute;
+    if (golden_.shape().rank() < 2) {  // a sum per channel
+      return {8 * eps_, std::max(r * terms, Sum(n, rms(0)).absolute)};
+    }
+    const double size = 8 * eps_ * std::max(size_of_result(), max(0));
+    return {8 * eps_, std::max(size, max(2) * r * x * r * r * terms / n)};
   }
   double RootOfRow() const {
     const Shape& s = shape(0);

@@ -98,6 +98,8 @@ INSTANTIATE_TEST_SUITE_P(MatMul, LongProducts,
                                          ProductCase{"OnePanel", 150, 3000, 9, true, true},
                                          ProductCase{"SmallProduct", 4, 6144, 72, false, true},
                                          ProductCase{"SmallRow", 1, 6144, 300, false, true},
+                                         ProductCase{"Column", 150, 6144, 1, true, true},
+                                         ProductCase{"VariableColumn", 150, 6144, 1, false, true},
                                          ProductCase{"Reference", 20, 6144, 40, false, false}),
                          [](const auto& info) { return std::string(info.param.name); });
 

@@ -58,6 +58,43 @@ TEST_P(SmallProductTest, SumsProducts) {
   }
 }
 
+// A matrix and a vector, as a column of results and as a row of them. A result does not depend on
+// how many others are computed with it.
+TEST_P(SmallProductTest, RowsTimesVector) {
+  const auto [unused, rows, k] = GetCase();
+  std::mt19937 random(7);
+  const std::vector<float> vector = Rows(1, k, 0, random);
+  for (const size_t gap : {0, 3}) {
+    const std::vector<float> matrix = Rows(rows, k, gap, random);
+    const SmallProduct column{
+        .m = rows, .n = 1, .k = k, .a_row = k + gap, .a_column = 1, .b_row = 1, .out_row = 1};
+    const SmallProduct row{
+        .m = 1, .n = rows, .k = k, .a_column = 1, .b_row = 1, .b_column = k + gap, .out_row = rows};
+    std::vector<float> as_column(rows + 1, 5.0f), as_row(rows, 5.0f), alone(rows, 5.0f);
+    FindSmallProduct()(column, matrix.data(), vector.data(), as_column.data());
+    EXPECT_EQ(as_column.back(), 5.0f) << "written past the last row";
+    as_column.pop_back();
+    if (rows > 1) {  // a single row is also a column
+      FindSmallProduct()(row, vector.data(), matrix.data(), as_row.data());
+      EXPECT_EQ(as_row, as_column);
+    }
+    SmallProduct one = column;
+    one.m = 1;
+    for (size_t i = 0; i < rows; ++i) {
+      FindSmallProduct()(one, &matrix[i * column.a_row], vector.data(), &alone[i]);
+      double sum = 0, size = 0;
+      for (size_t t = 0; t < k; ++t) {
+        const double term =
+            static_cast<double>(matrix[i * column.a_row + t]) * static_cast<double>(vector[t]);
+        sum += term;
+        size += std::abs(term);
+      }
+      EXPECT_NEAR(static_cast<double>(as_column[i]), sum, size * static_cast<double>(k) * 6e-8);
+    }
+    EXPECT_EQ(alone, as_column);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Sizes, SmallProductTest,
     testing::Combine(testing::ValuesIn(Targets()),
@@ -65,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      Sizes{1, 100, 16}, Sizes{2, 8, 8}, Sizes{3, 17, 5},
                                      Sizes{5, 33, 9}, Sizes{6, 64, 12}, Sizes{7, 65, 1},
                                      Sizes{8, 8, 8}, Sizes{13, 81, 20}, Sizes{64, 64, 64},
-                                     Sizes{3, 1, 37}, Sizes{2, 1, 20001})));
+                                     Sizes{3, 1, 37}, Sizes{2, 1, 20001}, Sizes{1, 23, 5000})));
 
 }  // namespace
 }  // namespace tenon
