@@ -61,6 +61,9 @@ const FlagRow kRows[] = {
     {"TENON_TILES", &Flags::tiles, "1",
      "1: float products and convolutions use the CPU's matrix tiles (AMX) where that is faster, "
      "with the accuracy of float; 0: never; 2: wherever they can (for tests)"},
+    {"TENON_BLOCK_LINES", &Flags::block_lines, "1",
+     "1: the convolutions of a mobile network's block are computed line by line where the images "
+     "between them do not fit in the caches; 0: never; 2: wherever they can be (for tests)"},
     {"TF_SET_ONEDNN_FPMATH_MODE", &Flags::fpmath_mode, "",
      "BF16: compute in bfloat16 where that is safe, as with --precision bf16; empty: float32"},
     {"GOMP_SPINCOUNT", &Flags::spin_count, "",

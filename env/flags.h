@@ -37,6 +37,7 @@ struct Flags {
   bool strict_nan = false;                     // TENON_STRICT_NAN
   bool winograd = true;                        // TENON_WINOGRAD
   int64_t tiles = 1;                           // TENON_TILES
+  int64_t block_lines = 1;                     // TENON_BLOCK_LINES
   std::string fpmath_mode;                     // TF_SET_ONEDNN_FPMATH_MODE: BF16, or empty
   std::string spin_count;                      // GOMP_SPINCOUNT (env/openmp.h)
   std::string proc_bind;                       // OMP_PROC_BIND (env/spread_team.h)

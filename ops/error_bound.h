@@ -23,6 +23,7 @@ enum class ErrorBound {
   // Sums of products.
   kConvolution,
   kDepthwiseConvolution,
+  kInvertedResidual,         // two or three convolutions
   kInputGradient,            // of a convolution
   kFilterGradient,           // of a convolution
   kDepthwiseFilterGradient,  // of a depthwise convolution

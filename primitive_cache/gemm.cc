@@ -66,8 +66,7 @@ std::shared_ptr<const Primitive> GemmFor(const MatmulProblem& p) {
   const auto src = MatrixOf(p.src), weights = MatrixOf(p.weights), dst = MatrixOf(p.dst);
   if (!src || !weights || !dst || dst->transposed != 'N') return nullptr;
   const int64_t rows = p.src.dims[0], elements = p.weights.num_elements();
-  const bool worth =
-      rows <= kFewRows && elements >= kLargeWeights && weights->transposed == 'N';
+  const bool worth = rows <= kFewRows && elements >= kLargeWeights && weights->transposed == 'N';
   if (!worth) return nullptr;
   return std::make_shared<Gemm>(p, *src, *weights, *dst);
 }

@@ -26,6 +26,7 @@ const RuleRegistration rename({
     .anchors = "*",
     .apply = Rename,
     .keeps_control_inputs = true,
+    .after = "JoinInvertedResidual",
 });
 
 }  // namespace

@@ -25,45 +25,51 @@ TileChain::TileChain(const PrepareContext& p, const FusedOps& fused, size_t colu
       return;
     }
     row_operands_ += step->step.kind == TileStep::Operand::kPerChannel;
+    whole_operands_ |= step->step.kind == TileStep::Operand::kWhole;
     steps_.push_back(*std::move(step));
   }
 }
 
 void TileChain::Apply(RunContext& r, const OutputPart& part) const {
   if (steps_.empty()) return;
+  ApplyAt(r, part, r.output<float>(0) + part.row * columns_ + part.column, columns_);
+}
+
+void TileChain::ApplyAt(RunContext& r, const OutputPart& part, float* out, size_t row) const {
+  if (steps_.empty()) return;
   // Whole rows are adjacent: short ones are computed together, with as many copies of an operand
   // that is a row.
   size_t rows = 1;
-  if (part.columns == columns_ && (row_operands_ == 0 || columns_ <= kShortRow)) {
-    rows = std::clamp<size_t>(kElementsTogether / columns_, 1, std::max<size_t>(part.rows, 1));
+  if (part.columns == row && (row_operands_ == 0 || row <= kShortRow) &&
+      (row == columns_ || !whole_operands_)) {
+    rows = std::clamp<size_t>(kElementsTogether / row, 1, std::max<size_t>(part.rows, 1));
   }
   absl::InlinedVector<float, kElementsTogether> copies;
   absl::InlinedVector<const float*, 4> operands;
   for (const NodeTileStep& s : steps_) {
     const float* b = s.input < 0 ? nullptr : r.input<float>(s.input);
     if (s.step.kind == TileStep::Operand::kPerChannel) b += part.column;
+    if (s.step.kind == TileStep::Operand::kWhole) b += part.row * columns_ + part.column;
     operands.push_back(b);
   }
   if (rows > 1 && row_operands_ > 0) {
-    copies.reserve(rows * columns_ * row_operands_);  // keeps the pointers valid
+    copies.reserve(rows * row * row_operands_);  // keeps the pointers valid
     for (size_t i = 0; i < steps_.size(); ++i) {
       if (steps_[i].step.kind != TileStep::Operand::kPerChannel) continue;
       const size_t first = copies.size();
-      for (size_t row = 0; row < rows; ++row) {
-        copies.insert(copies.end(), operands[i], operands[i] + columns_);
+      for (size_t n = 0; n < rows; ++n) {
+        copies.insert(copies.end(), operands[i], operands[i] + row);
       }
       operands[i] = copies.data() + first;
     }
   }
-  for (size_t row = 0; row < part.rows; row += rows) {
-    const size_t at = (part.row + row) * columns_ + part.column;
-    const size_t count = std::min(rows, part.rows - row) * part.columns;
-    float* const out = r.output<float>(0) + at;
+  for (size_t n = 0; n < part.rows; n += rows, out += rows * row) {
+    const size_t count = std::min(rows, part.rows - n) * part.columns;
     for (size_t i = 0; i < steps_.size(); ++i) {
       const TileStep& step = steps_[i].step;
-      const float* b = operands[i];
-      if (step.kind == TileStep::Operand::kWhole) b += at;
-      step.fn(out, b, nullptr, out, count, step.parameter);
+      const bool whole = step.kind == TileStep::Operand::kWhole;
+      step.fn(out, whole ? operands[i] + n * columns_ : operands[i], nullptr, out, count,
+              step.parameter);
     }
   }
 }

@@ -21,8 +21,12 @@ class TileChain {
  public:
   // `columns`: of the output as a dense matrix; its channels.
   TileChain(const PrepareContext& p, const FusedOps& fused, size_t columns);
+  // Whether parts are all that it needs, and Finish does nothing.
+  bool InParts() const { return rest_.empty(); }
   // To be called for each part once it is computed,
   void Apply(RunContext& r, const OutputPart& part) const;
+  // or, InParts(), for one that is elsewhere, its rows `row` floats apart,
+  void ApplyAt(RunContext& r, const OutputPart& part, float* out, size_t row) const;
   // and then once.
   void Finish(RunContext& r) const;
 
@@ -30,6 +34,7 @@ class TileChain {
   size_t columns_;
   std::vector<NodeTileStep> steps_;
   size_t row_operands_ = 0;  // operands that are a row of the output
+  bool whole_operands_ = false;
   FusedPass rest_;
 };
 

@@ -1,5 +1,4 @@
-// Computes a depthwise convolution of wide windows line by line, several pixels at once, which
-// share the filter's weights and what they read of the image.
+// Computes a depthwise convolution of wide windows, or a small one, line by line.
 #ifndef TENON_KERNELS_CONVOLUTION_CONV_DEPTHWISE_H_
 #define TENON_KERNELS_CONVOLUTION_CONV_DEPTHWISE_H_
 

@@ -8,8 +8,8 @@
 namespace tenon {
 
 // A line of the result: out[x, c] = the sum over all rows r and the window's columns k of
-// rows[r][x + k - pad, c] times filters[r][k, c], without columns outside the image, then
-// plus bias[c], plus addend[x, c], if any, and clamped at 0 and 6. Everything is dense.
+// rows[r][x * stride + k - pad, c] times filters[r][k, c], without columns outside the image, then
+// plus bias[c], plus addend[x, c], if any, and clamped at 0 and 6.
 struct DepthwiseLine {
   const float* const* rows = nullptr;
   const float* const* filters = nullptr;
@@ -18,6 +18,8 @@ struct DepthwiseLine {
   int64_t width = 0, pad = 0;
   size_t pixels = 0;    // of the result
   size_t channels = 0;  // at least the loops' lanes
+  // Floats from a pixel to the next one, of rows, and of filters, addend and out.
+  size_t row_pixel = 0, pixel = 0;
   const float* bias = nullptr;
   const float* addend = nullptr;
   bool clamp_low = false, clamp_high = false;
@@ -29,8 +31,8 @@ struct DepthwiseFloatLoops {
   DepthwiseLineFn compute = nullptr;  // null for windows that there are no loops for
   size_t lanes = 0;
 };
-// `window`: columns.
-DepthwiseFloatLoops FindDepthwiseFloatLoops(int64_t window);
+// `window` and `stride`: columns.
+DepthwiseFloatLoops FindDepthwiseFloatLoops(int64_t window, int64_t stride);
 
 }  // namespace tenon
 

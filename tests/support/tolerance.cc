@@ -127,22 +127,51 @@ class Bound {
     }
   }
 
-  // A fused Mul multiplies the error, and a sum is rounded relative to its terms.
-  Tolerance WithFusedOps(Tolerance t) const {
-    const auto* ops = node_.attr<std::vector<std::string>>("fused_ops");
-    const auto* args = node_.attr<int64_t>("num_args");
-    if (ops == nullptr || args == nullptr) return t;
-    size_t operand = in_.size() - static_cast<size_t>(*args);
+  // A fused Mul multiplies the error, and a sum is rounded relative to its terms. `operand`: the
+  // first of the chain's operands; afterwards the next chain's. `size`: of the elements.
+  void FollowChain(const std::vector<std::string>* ops, size_t& operand, double& error,
+                   double& size) const {
+    if (ops == nullptr) return;
     for (const std::string& op : *ops) {
       if (operand >= in_.size() || op == "FusedBatchNorm") break;
       // op names: fused ops with an operand, as FindFusedOp knows them.
+      const bool sum = op == "BiasAdd" || op == "Add" || op == "AddV2";
       if (op == "Mul") {
-        t.absolute *= std::max(1.0, max(operand++));
-      } else if (op == "BiasAdd" || op == "Add" || op == "AddV2") {
-        t.absolute += eps_ * max(operand++);
+        error *= std::max(1.0, max(operand));
+        size *= rms(operand++);
+      } else if (sum) {
+        error += eps_ * max(operand);
+        size += rms(operand++);
       }
     }
+  }
+  Tolerance WithFusedOps(Tolerance t) const {
+    const auto* args = node_.attr<int64_t>("num_args");
+    if (args == nullptr) return t;
+    size_t operand = in_.size() - static_cast<size_t>(*args);
+    double size = 0;
+    FollowChain(node_.attr<std::vector<std::string>>("fused_ops"), operand, t.absolute, size);
     return t;
+  }
+
+  // Each convolution adds the error of its sums to those of the elements that it sums.
+  Tolerance InvertedResidual() const {
+    const size_t stages = *node_.attr<int64_t>("num_project") == 0 ? 2 : 3;
+    size_t operand = 1 + stages;
+    double size = rms(0), error = 0;
+    for (size_t s = 0; s < stages; ++s) {
+      const Shape& filter = shape(1 + s);
+      const int64_t terms = s == 1 ? filter.dim(0) * filter.dim(1) : filter.dim(2);
+      const double root = std::sqrt(static_cast<double>(terms)), weight = rms(1 + s);
+      size *= root * weight;
+      error = 2 * (root * weight * error + eps_ * root * size);
+      FollowChain(node_.attr<std::vector<std::string>>(s == 0   ? "expand_ops"
+                                                       : s == 1 ? "depthwise_ops"
+                                                                : "project_ops"),
+                  operand, error, size);
+      error += 2 * eps_ * size;  // of the activation
+    }
+    return {2 * eps_, error};
   }
 
   // A sum of L terms of size t, rounded at each step: about eps sqrt(L) times the largest partial
@@ -192,6 +221,8 @@ class Bound {
       }
       case ErrorBound::kDepthwiseConvolution:
         return Product(shape(1).rank() < 2 ? 1 : shape(1).dim(0) * shape(1).dim(1));
+      case ErrorBound::kInvertedResidual:
+        return InvertedResidual();
       case ErrorBound::kInputGradient: {
         const Shape& filter = shape(1);  // [window..., I, O]
         int64_t length = 1;

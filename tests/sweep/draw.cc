@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "tests/sweep/line.h"
 
 namespace tenon::sweep {
@@ -240,6 +241,52 @@ std::string Depthwise(Dice& d) {
   }
 }
 
+// The chain of one of a block's convolutions; operands go to `args`.
+std::string BlockChain(Dice& d, const std::string& stage, int64_t channels, const Ints& result,
+                       std::vector<std::string>& args) {
+  std::vector<std::string> own;
+  const std::string fusion = DrawFusion(d, "f32", channels, result, own);
+  args.insert(args.end(), own.begin(), own.end());
+  return absl::StrReplaceAll(
+      fusion, {{"num_args", "num_" + stage + "_args"}, {"fused_ops", stage + "_ops"}});
+}
+
+std::string InvertedResidual(Dice& d) {
+  Window w = DrawWindow(d, 2, Explicit::kAllowed);
+  w.channels_first = false;
+  w.type = "f32";
+  w.padding = d.Pick<const char*>({"SAME", "SAME", "VALID"});
+  w.explicit_paddings.clear();
+  const int64_t window = d.Pick<int64_t>({1, 3, 3, 5});
+  for (size_t i = 0; i < 2; ++i) {
+    w.filter[i] = window;
+    w.strides[i] = w.strides[0];
+    w.image[i] = std::max(w.image[i], Reach(window, w.dilations[i]));
+  }
+  const int64_t channels = d.OneIn(4) ? Channels(d) : d.Pick<int64_t>({16, 24, 40, 72, 96});
+  const bool projects = !d.OneIn(4);
+  const int64_t before = w.in, after = w.out;
+  w.in = w.out = channels;
+  w.ComputeResult();
+  Ints filter = w.filter;
+  filter.insert(filter.end(), {channels, 1});
+  std::vector<std::string> inputs{In("f32", w.Place(w.image, before)),
+                                  In("f32", {1, 1, before, channels}, "const"),
+                                  In("f32", filter, Const(d))};
+  std::vector<std::string> args;
+  std::string chains = BlockChain(d, "expand", channels, w.Place(w.image, channels), args);
+  chains += BlockChain(d, "depthwise", channels, w.Place(w.result, channels), args);
+  if (projects) {
+    inputs.push_back(In("f32", {1, 1, channels, after}, "const"));
+    chains += BlockChain(d, "project", after, w.Place(w.result, after), args);
+  } else {
+    chains += " num_project_args=0";
+  }
+  inputs.insert(inputs.end(), args.begin(), args.end());
+  return Line("_FusedInvertedResidual", inputs,
+              absl::StrCat(w.Attributes(), " num_project=", projects ? 1 : 0, chains));
+}
+
 int64_t Extent(Dice& d) {
   return d.OneIn(3) ? d.Pick<int64_t>({31, 32, 33, 48, 64, 65, 100, 127, 128, 130, 257})
                     : d.Int(1, 20);
@@ -431,6 +478,7 @@ constexpr Family kFamilies[] = {
     {"conv3d_filter_gradient", Conv3DFilterGradient},
     {"pointwise_gradient", PointwiseGradient},
     {"depthwise", Depthwise},
+    {"inverted_residual", InvertedResidual},
     {"matmul", MatMul},
     {"batch_matmul", BatchMatMul},
     {"pool", Pool},

@@ -63,6 +63,9 @@ std::vector<RewriteCase> LoadRewriteCases() {
       } else if (key == "flags") {
         EXPECT_EQ(value, "strict_nan") << c.title;
         c.flags.strict_nan = true;
+      } else if (key == "last") {
+        EXPECT_EQ(value, "rename") << c.title;
+        c.last = Phase::kRename;
       } else if (key == "within") {
         EXPECT_TRUE(absl::SimpleAtof(value, &c.within)) << c.title;
       } else if (absl::StartsWith(key, "feed ")) {

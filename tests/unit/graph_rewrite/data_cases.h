@@ -7,6 +7,7 @@
 //   unknown = 3                 # value of unknown dimensions when it runs (default 2)
 //   feed x = float<2>{nan, 1}   # instead of seeded numbers
 //   flags = strict_nan
+//   last = rename               # the last phase, instead of fuse; ops are then native ones
 //   within = 0.02               # one scale of the integers, if ties may round differently
 //   ---
 //   the graph, as in graph/text.h; types and defaults are filled in
@@ -19,6 +20,7 @@
 
 #include "env/flags.h"
 #include "graph/tensor.h"
+#include "graph_rewrite/rule.h"
 #include "gtest/gtest.h"
 
 namespace tenon {
@@ -31,6 +33,7 @@ struct RewriteCase {
   std::string ops;
   bool check_ops = false;
   int64_t unknown = 2;
+  Phase last = Phase::kFuse;
   std::map<std::string, Tensor> feeds;
   Flags flags;
   float within = 0;

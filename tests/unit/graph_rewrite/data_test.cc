@@ -64,7 +64,7 @@ TEST_P(RewriteData, FiresAndKeepsTheNumbers) {
   Graph fused = original;
   auto report = Rewrite(fused, {.services = &services,
                                 .dump = nullptr,
-                                .last = Phase::kFuse,
+                                .last = c.last,
                                 .record_steps = true,
                                 .verify = true});
   ASSERT_TRUE(report.ok()) << report.status();

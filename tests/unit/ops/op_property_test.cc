@@ -241,6 +241,7 @@ const std::map<std::string, std::string>& NeverValid() {
       {"_FusedConv3D", kPrivate},
       {"_FusedDepthwiseConv2dNative", kPrivate},
       {"_FusedEinsum", kPrivate},
+      {"_FusedInvertedResidual", kPrivate},
       {"_MaxPoolGradWithWorkspace", kPrivate},
       {"_MaxPoolWithWorkspace", kPrivate},
       {"_PadWithFusedConv2D", kPrivate},
