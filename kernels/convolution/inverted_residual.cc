@@ -120,8 +120,7 @@ class InvertedResidualImpl final : public Kernel {
       const TapRange taps = height.Taps(y - before);
       return taps.first < taps.last ? height.Source(y - before, taps.last - 1) + 1 : int64_t{0};
     };
-    const int64_t begin = std::clamp<int64_t>(
-        height.Source(line - before, height.Taps(line - before).first), 0, height.in);
+    const int64_t begin = std::clamp<int64_t>(height.Source(line - before, 0), 0, height.in);
     const int64_t end = std::max(after(last - 1), begin);
     float* const between = kept + kept_floats();
     for (int64_t done = begin; line < last;) {

@@ -258,6 +258,7 @@ std::string InvertedResidual(Dice& d) {
   w.padding = d.Pick<const char*>({"SAME", "SAME", "VALID"});
   w.explicit_paddings.clear();
   const int64_t window = d.Pick<int64_t>({1, 3, 3, 5});
+  if (!d.OneIn(3)) w.dilations[1] = 1;
   for (size_t i = 0; i < 2; ++i) {
     w.filter[i] = window;
     w.strides[i] = w.strides[0];
