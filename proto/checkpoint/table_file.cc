@@ -20,6 +20,19 @@ namespace {
 
 // After each block: how it is compressed, and its checksum.
 constexpr size_t kTrailerBytes = 5;
+constexpr size_t kFooterBytes = 48;
+
+// A block that is compressed by Snappy begins with its size as it was. Of 64 bytes, a copy, which
+// is the shortest form, takes 3. leveldb allocates what is stated before it looks further, and
+// leaks the block where that is refused.
+bool StatesPossibleSize(const char* block, size_t bytes) {
+  constexpr char kSnappy = 1;
+  constexpr uint64_t kMostExpansion = 22;
+  const char* const trailer = block + (bytes - kTrailerBytes);
+  uint64_t stated = 0;
+  if (*trailer != kSnappy || !ReadVarint(block, trailer, stated)) return true;
+  return stated <= kMostExpansion * bytes;
+}
 
 class View final : public leveldb::RandomAccessFile {
  public:
@@ -28,6 +41,10 @@ class View final : public leveldb::RandomAccessFile {
     // leveldb adds the trailer's size to any size that an index states, which may overflow.
     if (n < kTrailerBytes || offset > file_.size() || n > file_.size() - offset) {
       return leveldb::Status::Corruption("a block is outside of the file");
+    }
+    const bool footer = n == kFooterBytes && offset == file_.size() - n;
+    if (!footer && !StatesPossibleSize(file_.data() + offset, n)) {
+      return leveldb::Status::Corruption("a compressed block states an impossible size");
     }
     *result = leveldb::Slice(file_.data() + offset, n);
     return leveldb::Status::OK();
@@ -38,7 +55,6 @@ class View final : public leveldb::RandomAccessFile {
 };
 
 // The footer has no checksum, and leveldb allocates the stated sizes before it reads.
-constexpr uint64_t kFooterBytes = 48;
 bool FooterIsSane(const MappedFile& file) {
   if (file.size() < kFooterBytes) return false;
   const char* p = file.data() + (file.size() - kFooterBytes);
