@@ -38,12 +38,30 @@ class StageRun {
   void* output_;
 };
 
+// The lines that an output of the depthwise stage reads, with those that dilation skips.
+int64_t SpanOf(const WindowSpans& height) { return (height.window - 1) * height.dilation + 1; }
+
+// In how many parts of lines an image is computed; 0 if a quarter of the threads would wait. A part
+// expands anew the last lines of the one before it: at most a quarter of its lines.
+int64_t PartsOf(const WindowSpans& height, int64_t images, int64_t threads) {
+  const int64_t again = std::max<int64_t>(SpanOf(height) - height.stride, 0);
+  const int64_t most = std::max<int64_t>(height.out * height.stride / (4 * again + 1), 1);
+  int64_t parts = std::min(most, threads);
+  while (parts < most && images * parts % threads != 0 &&
+         images * parts < kPartsOfThread * threads) {
+    ++parts;
+  }
+  const int64_t turns = CeilDiv(images * parts, threads);
+  return 4 * images * parts >= 3 * turns * threads ? parts : 0;
+}
+
 struct BlockParts {
   PointwiseRows expand;
   DepthwiseFloats depthwise;
   std::optional<PointwiseRows> project;
   ConvGeometry geometry;  // of the depthwise stage
   double flops = 0;
+  int64_t parts = 1;  // of an image
 };
 
 class InvertedResidualImpl final : public Kernel {
@@ -64,22 +82,13 @@ class InvertedResidualImpl final : public Kernel {
         in_channels_(stages.expand.context->input_shape(0).dims().back()),
         panel_(expand_.panel()) {
     const WindowSpans& height = depthwise_.height();
-    const int64_t span = (height.window - 1) * height.dilation + 1;
     group_ = std::clamp<int64_t>(CeilDiv(kRowsOfCall, pixels_), 1, height.in);
-    kept_lines_ = RoundUp(span + group_ - 1, group_);
+    kept_lines_ = RoundUp(SpanOf(height) + group_ - 1, group_);
     if (project_.has_value()) {
       lines_ = std::clamp<int64_t>(CeilDiv(kRowsOfCall, out_pixels_), 1, height.out);
     }
-    // A part expands anew the last lines of the one before it: at most a quarter of its lines.
-    const int64_t again = std::max<int64_t>(span - height.stride, 0);
-    const int64_t most = std::max<int64_t>(height.out * height.stride / (4 * again + 1), 1);
-    const int64_t images = depthwise_.lines() / height.out;
-    parts_ = std::min<int64_t>(most, threads_);
-    while (parts_ < most && images * parts_ % threads_ != 0 &&
-           images * parts_ < kPartsOfThread * threads_) {
-      ++parts_;
-    }
-    units_ = images * parts_;
+    parts_ = parts.parts;
+    units_ = depthwise_.lines() / height.out * parts_;
     grain_ = ParallelGrain(flops_ / kBlockFlopsPerNs / static_cast<double>(units_));
     const int ranges = ParallelRanges(threads_, units_, grain_);
     stages.depthwise.context->RequestScratch(static_cast<size_t>(ranges) * own_floats() *
@@ -182,6 +191,10 @@ class InvertedResidualImpl final : public Kernel {
   int64_t grain_ = 1;
 };
 
+int64_t LinesFlag(const PrepareContext& p) {
+  return p.services().flags == nullptr ? 1 : p.services().flags->block_lines;
+}
+
 // Where what is between the stages does not stay in the second-level caches anyway. Two threads of
 // Zen 4, the time of the stages one after the other over that of their lines, alone and, in
 // brackets, within MobileNetV2: 112x112x16, 96 channels between, strides of 2, 24 after: 1.10
@@ -190,8 +203,7 @@ class InvertedResidualImpl final : public Kernel {
 // 0.72.
 bool IsWorthJoining(const ConvStages& stages) {
   const PrepareContext& p = *stages.depthwise.context;
-  const Flags* const flags = p.services().flags;
-  if (flags != nullptr && flags->block_lines != 1) return flags->block_lines == 2;
+  if (LinesFlag(p) != 1) return LinesFlag(p) == 2;
   const int64_t bytes = p.input_shape(0).num_elements() * int64_t{sizeof(float)};
   const int64_t caches = static_cast<int64_t>(SecondLevelCacheBytes()) * p.services().threads;
   return bytes > caches / 2;
@@ -221,12 +233,15 @@ absl::StatusOr<std::unique_ptr<Kernel>> InvertedResidualKernel(const ConvStages&
   TENON_ASSIGN_OR_RETURN(const FusedOps fused, ParseFusedOps(p.attrs(), 2, p.num_inputs()));
   TENON_ASSIGN_OR_RETURN(DepthwiseFloats depthwise, DepthwiseFloats::Make(p, g, fused));
   if (!depthwise.InParts()) return Unimplemented("a fused op that needs the whole result");
+  int64_t in_parts = PartsOf(depthwise.height(), g.batch, p.services().threads);
+  if (in_parts == 0 && LinesFlag(p) == 2) in_parts = 1;
+  if (in_parts == 0) return Unimplemented("fewer lines than its threads need");
   TENON_ASSIGN_OR_RETURN(PointwiseRows expand,
                          RowsOf(*stages.expand.context, /*all_rows=*/false, flops));
   if (expand.last_panel() < static_cast<int64_t>(depthwise.lanes())) {
     return Unimplemented("few channels in the last panel");
   }
-  BlockParts parts{std::move(expand), std::move(depthwise), std::nullopt, g, 0};
+  BlockParts parts{std::move(expand), std::move(depthwise), std::nullopt, g, flops, in_parts};
   if (stages.project.context != nullptr) {
     TENON_ASSIGN_OR_RETURN(parts.project,
                            RowsOf(*stages.project.context, /*all_rows=*/true, flops));
