@@ -83,6 +83,21 @@ bool IsFusedContraction(absl::string_view op) {
   return it != Contractions().end() && it->second;
 }
 
+absl::Status IsPointwise(RuleContext& context, const Node& conv) {
+  const Tensor* filter = context.Constant(conv.inputs[1]);
+  if (filter == nullptr || filter->dtype() != DType::kFloat || filter->shape().rank() != 4) {
+    return WhyNot("its filter is not constant");
+  }
+  if (filter->shape()[0] != 1 || filter->shape()[1] != 1) return WhyNot("its window is not 1x1");
+  const std::string* format = conv.attr<std::string>("data_format");
+  const std::string* padding = conv.attr<std::string>("padding");
+  const auto* strides = conv.attr<std::vector<int64_t>>("strides");
+  if (format == nullptr || *format != "NHWC") return WhyNot("its channels are not last");
+  if (padding == nullptr || *padding == "EXPLICIT") return WhyNot("it pads");
+  if (strides == nullptr || *strides != std::vector<int64_t>(4, 1)) return WhyNot("it has strides");
+  return absl::OkStatus();
+}
+
 int ChannelAxis(RuleContext& context, NodeId contraction) {
   const int rank = context.shapes.rank({contraction, 0});
   if (rank <= 0) return -1;

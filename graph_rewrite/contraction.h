@@ -13,6 +13,10 @@ namespace tenon {
 bool IsContraction(absl::string_view op);
 bool IsFusedContraction(absl::string_view op);
 
+// OK for a Conv2D, or fused form, by a constant float filter of 1x1 pixels, channels last, without
+// strides and padding. Otherwise FailedPrecondition with the reason.
+absl::Status IsPointwise(RuleContext& context, const Node& conv);
+
 // The axis of the result's channels, for BiasAdd: given by data_format, otherwise the last. -1 if
 // the rank is not known.
 int ChannelAxis(RuleContext& context, NodeId contraction);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph_rewrite/contraction.h"
 #include "graph_rewrite/rule.h"
 
 namespace tenon {
@@ -17,32 +18,16 @@ constexpr int64_t kLeastElements = int64_t{1} << 17;
 
 using Strings = std::vector<std::string>;
 
-bool IsTextAttr(const Node& n, const char* attr, const char* value) {
-  const auto* s = n.attr<std::string>(attr);
-  return s != nullptr && *s == value;
-}
-
 bool IsConvolution(const Node& n) { return n.op == "Conv2D" || n.op == "_FusedConv2D"; }
 
-// Whether the convolution's chain is one that a block may have.
+// A block's chains have no batch normalization of their own.
 absl::Status HasPlainChain(const Node& conv) {
-  if (!IsTextAttr(conv, "data_format", "NHWC")) return WhyNot("its channels are not last");
   const auto* ops = conv.attr<Strings>("fused_ops");
   // op names: batch normalization, as fused_ops have it.
   if (ops != nullptr && std::find(ops->begin(), ops->end(), "FusedBatchNorm") != ops->end()) {
     return WhyNot("a batch norm that is not folded follows it");
   }
   return absl::OkStatus();
-}
-
-absl::Status IsPixelwise(RuleContext& context, const Node& conv) {
-  const Tensor* filter = context.Constant(conv.inputs[1]);
-  if (filter == nullptr || filter->shape().rank() != 4) return WhyNot("its filter is not constant");
-  if (filter->shape()[0] != 1 || filter->shape()[1] != 1) return WhyNot("its window is not 1x1");
-  const auto* strides = conv.attr<std::vector<int64_t>>("strides");
-  if (strides == nullptr || *strides != std::vector<int64_t>(4, 1)) return WhyNot("it has strides");
-  if (IsTextAttr(conv, "padding", "EXPLICIT")) return WhyNot("it pads");
-  return HasPlainChain(conv);
 }
 
 // Whether an image may be too large for the caches.
@@ -58,11 +43,14 @@ struct BlockNodes {
 
 // The convolutions around a depthwise one.
 absl::StatusOr<BlockNodes> FindBlock(RuleContext& context, const Node& depthwise) {
+  const auto* format = depthwise.attr<std::string>("data_format");
+  if (format == nullptr || *format != "NHWC") return WhyNot("its channels are not last");
   TENON_RETURN_IF_ERROR(HasPlainChain(depthwise));
   BlockNodes block;
   const Node& before = context.Candidate(depthwise.inputs[0]);
   if (!IsConvolution(before)) return WhyNot("no convolution is before it");
-  TENON_RETURN_IF_ERROR(IsPixelwise(context, before));
+  TENON_RETURN_IF_ERROR(IsPointwise(context, before));
+  TENON_RETURN_IF_ERROR(HasPlainChain(before));
   if (!MayBeLarge(context, before.id)) return WhyNot("the image between the convolutions is small");
   if (!context.HasOnlyReader(before.id, depthwise.id)) {
     return WhyNot("other nodes read the image between the convolutions");
@@ -72,7 +60,9 @@ absl::StatusOr<BlockNodes> FindBlock(RuleContext& context, const Node& depthwise
   if (reader == kNoNode) return block;
   const Node& after = context.Candidate(reader);
   const bool projects = IsConvolution(after) && after.inputs[0] == Endpoint{depthwise.id, 0};
-  if (projects && IsPixelwise(context, after).ok()) block.project = reader;
+  if (projects && IsPointwise(context, after).ok() && HasPlainChain(after).ok()) {
+    block.project = reader;
+  }
   return block;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph_rewrite/contraction.h"
 #include "graph_rewrite/elements.h"
 #include "graph_rewrite/rule.h"
 
@@ -27,21 +28,6 @@ struct JoinedPart {
 
 // op names: those that compute each pixel as a sum of the input's, by weights that the sizes give
 bool IsResize(const Node& n) { return n.op == "ResizeBilinear" || n.op == "ResizeNearestNeighbor"; }
-
-absl::Status IsPointwise(RuleContext& context, const Node& conv) {
-  const Tensor* filter = context.Constant(conv.inputs[1]);
-  if (filter == nullptr || filter->dtype() != DType::kFloat || filter->shape().rank() != 4) {
-    return WhyNot("its filter is not constant");
-  }
-  if (filter->shape()[0] != 1 || filter->shape()[1] != 1) return WhyNot("its window is not 1x1");
-  const std::string* format = conv.attr<std::string>("data_format");
-  const std::string* padding = conv.attr<std::string>("padding");
-  const auto* strides = conv.attr<std::vector<int64_t>>("strides");
-  if (format == nullptr || *format != "NHWC") return WhyNot("its channels are not last");
-  if (padding == nullptr || *padding == "EXPLICIT") return WhyNot("it pads");
-  if (strides == nullptr || *strides != std::vector<int64_t>(4, 1)) return WhyNot("it has strides");
-  return absl::OkStatus();
-}
 
 // Whether `images` are made by a resize that is worth moving behind the convolution.
 bool IsWorthMoving(RuleContext& context, const JoinedPart& part, NodeId reader, int64_t outputs) {

@@ -14,6 +14,11 @@ struct RegisterChain {
   int bias = -1, addend = -1;                  // inputs
   bool clamp_low = false, clamp_high = false;  // at 0, at 6
   size_t count = 0;                            // number of fused ops included
+
+  // The ops of `fused` that are not included.
+  FusedOps RestOf(const FusedOps& fused) const {
+    return FusedOps(fused.begin() + static_cast<ptrdiff_t>(count), fused.end());
+  }
 };
 RegisterChain PlanRegisterChain(const PrepareContext& p, const FusedOps& fused);
 

@@ -33,8 +33,7 @@ class FewOutputsKernel final : public Kernel {
         loops_(FindFewOutputsLoops()),
         filter_(std::move(filter)),
         first_(PlanRegisterChain(p, fused)),
-        rest_(p, FusedOps(fused.begin() + static_cast<ptrdiff_t>(first_.count), fused.end()),
-              outputs_),
+        rest_(p, first_.RestOf(fused), outputs_),
         threads_(threads),
         flops_(g.flops()) {}
 

@@ -61,8 +61,7 @@ class PixelVectorsKernel final : public Kernel {
         period_(PeriodOf(outputs_, static_cast<int64_t>(loops_.lanes))),
         filter_(std::move(filter)),
         first_(PlanRegisterChain(p, fused)),
-        rest_(p, FusedOps(fused.begin() + static_cast<ptrdiff_t>(first_.count), fused.end()),
-              static_cast<size_t>(outputs_)),
+        rest_(p, first_.RestOf(fused), static_cast<size_t>(outputs_)),
         threads_(ThreadsWorth(p.services().threads, g.flops(), filter_->bytes())),
         task_lines_(std::clamp<int64_t>(kTaskFloats / (width_.out * outputs_), 1, height_.out)),
         flops_(g.flops()) {

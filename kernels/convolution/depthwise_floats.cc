@@ -31,8 +31,7 @@ DepthwiseFloats::DepthwiseFloats(const PrepareContext& p, const ConvGeometry& g,
       channels_(g.in_channels),
       loops_(loops),
       first_(PlanRegisterChain(p, fused)),
-      rest_(p, FusedOps(fused.begin() + static_cast<ptrdiff_t>(first_.count), fused.end()),
-            static_cast<size_t>(channels_)) {}
+      rest_(p, first_.RestOf(fused), static_cast<size_t>(channels_)) {}
 
 void DepthwiseFloats::ComputeLine(RunContext& r, int64_t line, int64_t first,
                                   DepthwiseLine l) const {

@@ -137,6 +137,8 @@ class InvertedResidualImpl final : public Kernel {
       int64_t ready = line;  // lines that need no others
       const int64_t most = project_.has_value() ? std::min(last, line + lines_) : last;
       while (ready < most && after(ready) <= done + lines) ++ready;
+      float* const filtered =
+          project_.has_value() ? between : r.output<float>(0) + line * out_pixels_ * channels_;
       for (int64_t c = 0; c < channels_; c += panel_) {
         const int64_t columns = std::min(panel_, channels_ - c);
         const auto at = [&](int64_t y) {
@@ -148,29 +150,24 @@ class InvertedResidualImpl final : public Kernel {
                       columns, at(done), columns);
         }
         for (int64_t y = line; y < ready; ++y) {
-          float* const to = project_.has_value() ? between + (y - line) * out_pixels_ * channels_
-                                                 : r.output<float>(0) + y * out_pixels_ * channels_;
-          depthwise_.Compute(second, y, c, c + columns, at, columns, to);
+          depthwise_.Compute(second, y, c, c + columns, at, columns,
+                             filtered + (y - line) * out_pixels_ * channels_);
         }
       }
-      FinishLines(second, third, line, ready, between);
+      if (ready > line) FinishLines(second, third, line, ready, filtered);
       line = ready;
       done += lines;
     }
   }
 
-  // Depthwise sums of all channels have become lines; applies what follows.
+  // All channels of the lines [line, last) are filtered; applies what follows.
   void FinishLines(RunContext& depthwise, RunContext& project, int64_t line, int64_t last,
-                   float* between) const {
-    const int64_t row = line * out_pixels_, rows = (last - line) * out_pixels_;
-    if (rows == 0) return;
-    if (!project_.has_value()) {
-      depthwise_.FinishLines(depthwise, line, last, depthwise.output<float>(0) + row * channels_);
-      return;
-    }
-    depthwise_.FinishLines(depthwise, line, last, between);
-    project_->Run(project, between, row, rows, 0, project_->columns(),
-                  project.output<float>(0) + row * project_->columns(), project_->columns());
+                   float* filtered) const {
+    depthwise_.FinishLines(depthwise, line, last, filtered);
+    if (!project_.has_value()) return;
+    const int64_t row = line * out_pixels_, columns = project_->columns();
+    project_->Run(project, filtered, row, (last - line) * out_pixels_, 0, columns,
+                  project.output<float>(0) + row * columns, columns);
   }
 
   const std::vector<int> expand_inputs_, depthwise_inputs_, project_inputs_;

@@ -17,10 +17,6 @@ bool IsPointwise(const ConvGeometry& g) {
   return is(g.window, 1) && is(g.attrs.strides, 1) && is(g.pads_begin, 0) && is(g.pads_end, 0);
 }
 
-FusedOps From(const FusedOps& fused, size_t first) {
-  return FusedOps(fused.begin() + static_cast<ptrdiff_t>(first), fused.end());
-}
-
 }  // namespace
 
 absl::StatusOr<PointwiseRows> PointwiseRows::Make(PrepareContext& p, const ConvGeometry& g,
@@ -53,7 +49,7 @@ PointwiseRows::PointwiseRows(const PrepareContext& p, const ConvGeometry& g, con
       multiply_(FindRowProduct()),
       filter_(std::move(filter)),
       first_(PlanRegisterChain(p, fused)),
-      rest_(p, From(fused, first_.count), static_cast<size_t>(columns_)) {}
+      rest_(p, first_.RestOf(fused), static_cast<size_t>(columns_)) {}
 
 void PointwiseRows::Run(RunContext& r, const float* a, int64_t row, int64_t rows, int64_t column,
                         int64_t columns, float* out, int64_t out_row) const {

@@ -44,8 +44,7 @@ class RowKernelImpl final : public Kernel {
         multiply_(FindRowProduct()),
         weights_(std::move(weights)),
         first_(PlanRegisterChain(p, fused)),
-        rest_(p, FusedOps(fused.begin() + static_cast<ptrdiff_t>(first_.count), fused.end()),
-              static_cast<size_t>(product.n)),
+        rest_(p, first_.RestOf(fused), static_cast<size_t>(product.n)),
         threads_(ThreadsWorth(p.services().threads, Flops(), weights_->bytes())) {
     const int64_t panels = CeilDiv(product.n, width_);
     // The side that is larger is not read by all threads.

@@ -91,8 +91,7 @@ class TileKernelImpl final : public Kernel {
         weights_(std::move(weights)),
         source_(std::move(source)),
         first_(PlanRegisterChain(p, fused)),
-        rest_(p, FusedOps(fused.begin() + static_cast<ptrdiff_t>(first_.count), fused.end()),
-              static_cast<size_t>(product.n)),
+        rest_(p, first_.RestOf(fused), static_cast<size_t>(product.n)),
         first_again_(p,
                      FusedOps(fused.begin(), fused.begin() + static_cast<ptrdiff_t>(first_.count)),
                      static_cast<size_t>(product.n)) {
