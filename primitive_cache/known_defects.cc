@@ -47,6 +47,10 @@ bool SkipsRows(const ConvolutionProblem& p) {
   return false;
 }
 
+// Of a line whose pixels some code generators unroll, each into up to 1.5 kB of code: 2^16 of them
+// make 90 MB, 2^20 more than a GB, and without that memory the generator crashes.
+bool IsLongLine(const ConvolutionProblem& p) { return p.dst.dims.back() > int64_t{1} << 16; }
+
 struct KnownDefect {
   Computes computes;
   const char* implementation;  // part of its name; ";" stands for the end
@@ -73,6 +77,9 @@ constexpr KnownDefect kDefects[] = {
      [](const ConvolutionProblem& p) {
        return (p.adds_to_destination() || p.has_binary_post_op()) && HasWindowInPadding(p);
      }},
+    // These unroll a line.
+    {Computes::kResult, "brgconv:", Remedy::kRefuse, 3, IsLongLine},
+    {Computes::kWeightsGradient, "jit:avx2", Remedy::kRefuse, 3, IsLongLine},
     // With AMX it crashes, whatever follows; and if steps skip rows of the image, it reads others.
     {Computes::kResult, "brgconv:avx512_core_amx", Remedy::kRefuse, 3,
      [](const ConvolutionProblem& p) { return HasWindowInPadding(p) || SkipsRows(p); }},

@@ -1,13 +1,16 @@
 // Which implementations serve pointwise and depthwise convolutions.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <memory>
 #include <string>
 
+#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "env/cpu.h"
 #include "hwy/highway.h"
 #include "primitive_cache/convolution.h"
+#include "primitive_cache/convolution_gradient.h"
 #include "primitive_cache/isa.h"
 
 namespace tenon {
@@ -70,6 +73,43 @@ TEST(Depthwise, TheOlderKernelServesSmallWindowsWhereItIsFaster) {
   EXPECT_TRUE(absl::StrContains(Depthwise(40, 5, ElementType::kF32), "jit_dw:avx512_core"));
   EXPECT_TRUE(absl::StrContains(Depthwise(96, 3, ElementType::kBf16), "jit_dw:avx512_core"));
   EXPECT_FALSE(absl::StrContains(Depthwise(96, 7, ElementType::kF32), "jit_dw"));
+}
+
+// A line of `pixels`, 16 channels and a window of 3.
+ConvolutionProblem Line(int64_t pixels) {
+  constexpr int64_t c = 16;
+  const TensorDesc line = {ElementType::kF32, {1, c, 1, pixels}, {c * pixels, 1, c * pixels, c}};
+  ConvolutionProblem p;
+  p.src = p.dst = line;
+  p.weights = {ElementType::kF32, {c, c, 1, 3}, {1, c, 3 * c * c, c * c}};
+  p.strides = p.dilations = {1, 1};
+  p.pads_begin = p.pads_end = {0, 1};
+  return p;
+}
+
+// The size of the address space, in bytes.
+int64_t AddressSpace() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word != "VmSize:") continue;
+    int64_t kilobytes = 0;
+    status >> kilobytes;
+    return kilobytes * 1024;
+  }
+  return 0;
+}
+
+// Some generators write code for each pixel: for these lines, 509 MB and 269 MB.
+TEST(LongLine, CodeDoesNotGrowWithIt) {
+  constexpr int64_t kPixels = 500'000, kMost = 150'000'000;
+  const int64_t before = AddressSpace();
+  if (before == 0) GTEST_SKIP() << "the system does not say";
+  const auto result = GetConvolution(Line(kPixels), nullptr);
+  EXPECT_TRUE(result.ok()) << result.status();
+  const auto gradient = GetConvolutionGradient(
+      {.of = ConvolutionGradientProblem::Of::kWeights, .forward = Line(kPixels)}, nullptr);
+  EXPECT_TRUE(gradient.ok() || absl::IsUnimplemented(gradient.status())) << gradient.status();
+  EXPECT_LE(AddressSpace() - before, kMost);
 }
 
 }  // namespace
