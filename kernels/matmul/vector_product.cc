@@ -47,11 +47,21 @@ bool HasLittleReuse(const LabeledProduct& p) {
 }
 
 void ComputeStrided(const VectorProduct& p, const float* a, const float* b, float* out) {
-  for (size_t i = 0; i < p.n; ++i, a += p.a_step, b += p.b_step, out += p.out_step) {
-    float sum = *a * *b;
-    for (size_t k = 1; k < p.terms; ++k) sum += a[k * p.a_term] * b[k * p.b_term];
-    *out = p.add ? *out + sum : sum;
+  for (size_t row = 0; row < p.rows; ++row, a += p.a_row, b += p.b_row, out += p.out_row) {
+    for (size_t i = 0; i < p.n; ++i) {
+      const float *x = a + i * p.a_step, *y = b + i * p.b_step;
+      float sum = *x * *y;
+      for (size_t k = 1; k < p.terms; ++k) sum += x[k * p.a_term] * y[k * p.b_term];
+      float& to = out[i * p.out_step];
+      to = p.add ? to + sum : sum;
+    }
   }
+}
+
+// Whether the loops are one, which has the steps of `inner`.
+bool Join(const LabelLoop& outer, const LabelLoop& inner) {
+  return outer.a == inner.a * inner.extent && outer.b == inner.b * inner.extent &&
+         outer.out == inner.out * inner.extent;
 }
 
 absl::StatusOr<VectorPlan> MakePlan(const LabeledProduct& p) {
@@ -61,7 +71,12 @@ absl::StatusOr<VectorPlan> MakePlan(const LabeledProduct& p) {
   VectorPlan plan;
   for (const LabeledTensor::Dim& d : p.out.dims) {
     if (d.extent == 1) continue;
-    plan.outer.push_back({d.extent, StepOf(p.a, d.label), StepOf(p.b, d.label), d.stride});
+    LabelLoop loop{d.extent, StepOf(p.a, d.label), StepOf(p.b, d.label), d.stride};
+    if (!plan.outer.empty() && Join(plan.outer.back(), loop)) {
+      loop.extent *= plan.outer.back().extent;
+      plan.outer.pop_back();
+    }
+    plan.outer.push_back(loop);
   }
   for (const LabeledTensor::Dim& d : p.a.dims) {
     if (d.extent == 1 || p.out.Find(d.label) != nullptr) continue;
@@ -132,14 +147,21 @@ class VectorProductKernelImpl final : public Kernel {
     call_.out_step = size(plan_.results.out);
     call_.a_term = size(plan_.terms.a);
     call_.b_term = size(plan_.terms.b);
+    if (plan_.outer.empty()) return;
+    call_.a_row = size(plan_.outer.back().a);
+    call_.b_row = size(plan_.outer.back().b);
+    call_.out_row = size(plan_.outer.back().out);
   }
 
   absl::Status Run(RunContext& r) const override {
-    const double ns = 20 + flops_ / static_cast<double>(rows_) / 8;
+    const double ns = 2 + flops_ / static_cast<double>(rows_) / 8;
+    const int64_t together = plan_.outer.empty() ? 1 : plan_.outer.back().extent;
     ParallelFor(threads_, rows_, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
+      for (int64_t i = begin, n = 0; i < end; i += n) {
+        n = std::min(together - i % together, end - i);
         const LabelLoop at = At(plan_.outer, i);
-        ComputeRow(r.input<float>(0) + at.a, r.input<float>(1) + at.b, r.output<float>(0) + at.out);
+        ComputeRows(n, r.input<float>(0) + at.a, r.input<float>(1) + at.b,
+                    r.output<float>(0) + at.out);
       }
     });
     fused_.Run(r, r.output(0));
@@ -151,8 +173,10 @@ class VectorProductKernelImpl final : public Kernel {
   double Flops() const override { return flops_; }
 
  private:
-  void ComputeRow(const float* a, const float* b, float* out) const {
+  // `n` rows of the innermost outer loop.
+  void ComputeRows(int64_t n, const float* a, const float* b, float* out) const {
     VectorProduct call = call_;
+    call.rows = static_cast<size_t>(n);
     for (int64_t s = 0; s < sums_; ++s) {
       const LabelLoop at = At(plan_.sums, s);
       // Dots have an accumulator for each lane.

@@ -3,6 +3,8 @@
 #define HWY_TARGET_INCLUDE "kernels/matmul/vector_product_simd.cc"
 #include "kernels/matmul/vector_product_simd.h"
 
+#include <type_traits>
+
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
 #include "kernels/simd/part-inl.h"
@@ -32,28 +34,46 @@ HWY_INLINE void SumDots(const VectorProduct& p, const float* a, const float* b, 
 }
 
 void ComputeVectorDots(const VectorProduct& p, const float* a, const float* b, float* out) {
-  constexpr size_t kRows = 4;
-  size_t i = 0;
-  for (; i + kRows <= p.n; i += kRows) {
-    SumDots<kRows>(p, a + i * p.a_step, b + i * p.b_step, out + i * p.out_step);
+  constexpr size_t kResults = 4;
+  for (size_t row = 0; row < p.rows; ++row, a += p.a_row, b += p.b_row, out += p.out_row) {
+    size_t i = 0;
+    for (; i + kResults <= p.n; i += kResults) {
+      SumDots<kResults>(p, a + i * p.a_step, b + i * p.b_step, out + i * p.out_step);
+    }
+    for (; i < p.n; ++i) SumDots<1>(p, a + i * p.a_step, b + i * p.b_step, out + i * p.out_step);
   }
-  for (; i < p.n; ++i) SumDots<1>(p, a + i * p.a_step, b + i * p.b_step, out + i * p.out_step);
+}
+
+template <bool a_varies, bool b_varies>
+HWY_INLINE void ComputeElementRows(const VectorProduct& p, const float* a, const float* b,
+                                   float* out) {
+  const FloatTag d;
+  const auto load = [&](auto part, auto varies, const float* row, size_t i)
+                        HWY_ATTR { return varies ? part.Load(row + i) : hn::Set(d, *row); };
+  constexpr std::bool_constant<a_varies> kA;
+  constexpr std::bool_constant<b_varies> kB;
+  for (size_t row = 0; row < p.rows; ++row, a += p.a_row, b += p.b_row, out += p.out_row) {
+    ForParts(p.n, [&](auto part, size_t i) HWY_ATTR {
+      // The first product is no sum, so that a single one has the sign of its zero.
+      Vf sum = hn::Mul(load(part, kA, a, i), load(part, kB, b, i));
+      for (size_t k = 1; k < p.terms; ++k) {
+        sum = hn::MulAdd(load(part, kA, a + k * p.a_term, i), load(part, kB, b + k * p.b_term, i),
+                         sum);
+      }
+      if (p.add) sum = hn::Add(part.Load(out + i), sum);
+      part.Store(sum, out + i);
+    });
+  }
 }
 
 void ComputeVectorElements(const VectorProduct& p, const float* a, const float* b, float* out) {
-  const FloatTag d;
-  ForParts(p.n, [&](auto part, size_t i) HWY_ATTR {
-    const float *x = a + i * p.a_step, *y = b + i * p.b_step;
-    const auto load = [&](const float* at, size_t step)
-                          HWY_ATTR { return step == 0 ? hn::Set(d, *at) : part.Load(at); };
-    // The first product is no sum, so that a single one has the sign of its zero.
-    Vf sum = hn::Mul(load(x, p.a_step), load(y, p.b_step));
-    for (size_t k = 1; k < p.terms; ++k) {
-      sum = hn::MulAdd(load(x + k * p.a_term, p.a_step), load(y + k * p.b_term, p.b_step), sum);
-    }
-    if (p.add) sum = hn::Add(part.Load(out + i), sum);
-    part.Store(sum, out + i);
-  });
+  if (p.a_step == 0) {
+    ComputeElementRows<false, true>(p, a, b, out);
+  } else if (p.b_step == 0) {
+    ComputeElementRows<true, false>(p, a, b, out);
+  } else {
+    ComputeElementRows<true, true>(p, a, b, out);
+  }
 }
 
 VectorProductLoops VectorProductOfTarget() { return {&ComputeVectorDots, &ComputeVectorElements}; }

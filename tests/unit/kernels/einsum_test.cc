@@ -42,6 +42,13 @@ const EinsumCase kCases[] = {
     {"kab,kb->ab", {5, 3, 17}, {5, 17}},
     {"klab,lkb->ab", {4, 5, 3, 17}, {5, 4, 17}},
     {"ab,b->ab", {3, 35}, {35}},
+    // Outer products, whose rows are short and which threads split anywhere.
+    {"bhd,bmd->bhmd", {7, 61, 12}, {7, 50, 12}},
+    {"bhd,bmd->bhmd", {2, 5, 35}, {2, 3, 35}},
+    {"bhd,bmd->bhmd", {2, 33, 1}, {2, 20, 1}},
+    {"kbhd,kbmd->bhmd", {5, 3, 31, 12}, {5, 3, 40, 12}},
+    {"abc,abc->abc", {90, 31, 9}, {90, 31, 9}},
+    {"abc,bc->abc", {90, 31, 9}, {31, 9}},
     {"etd,te->td", {8, 6, 19}, {6, 8}},
     {"edt,te->td", {8, 19, 6}, {6, 8}},
     // One tensor or several are transposed first.
