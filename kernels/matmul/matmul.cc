@@ -11,6 +11,7 @@
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/matmul/blocked_kernel.h"
 #include "kernels/matmul/blocked_product_simd.h"
+#include "kernels/matmul/one_operand.h"
 #include "kernels/matmul/panel_kernel.h"
 #include "kernels/matmul/rearranged_product.h"
 #include "kernels/matmul/row_kernel.h"
@@ -124,7 +125,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductInPlace(PrepareContext& p,
                                                        const FusedOps& fused) {
   TENON_ASSIGN_OR_RETURN(const ElementType type, ElementTypeOf(p.output_dtype(0)));
   const Shape output = p.output_shape(0);
-  if (!product.has_b) return Unimplemented("one operand");
   if (output.num_elements() == 0 || p.input_shape(0).num_elements() == 0 ||
       p.input_shape(1).num_elements() == 0) {
     return ZeroContraction(p, fused, output.rank() - 1);
@@ -185,6 +185,18 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductInPlace(PrepareContext& p,
   return absl::IsUnimplemented(vectors.status()) ? std::move(contraction) : std::move(vectors);
 }
 
+// The product in place, or of transposed operands.
+absl::StatusOr<std::unique_ptr<Kernel>> ProductOfMatrices(PrepareContext& p,
+                                                          const LabeledProduct& product,
+                                                          const FusedOps& fused) {
+  auto kernel = ProductInPlace(p, product, fused);
+  if (!absl::IsUnimplemented(kernel.status())) return kernel;
+  const auto type = ElementTypeOf(p.output_dtype(0));
+  if (!type.ok()) return kernel;
+  auto rearranged = RearrangedProductKernel(p, product, fused, *type, &ProductInPlace);
+  return absl::IsUnimplemented(rearranged.status()) ? std::move(kernel) : std::move(rearranged);
+}
+
 }  // namespace
 
 absl::StatusOr<FusedOps> ProductFusedOps(const AttrReader& attrs, int num_inputs) {
@@ -206,12 +218,11 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductOnednnKernel(PrepareContext& p,
   if ((dtype == DType::kDouble || complex) && product.has_b) {
     return std::make_unique<ProductKernel>(p, std::move(product), fused, ProductCode::kVectors);
   }
-  auto kernel = ProductInPlace(p, product, fused);
+  if (!product.has_b) return OneOperandKernel(p, product, fused);
+  auto kernel = ProductOfMatrices(p, product, fused);
   if (!absl::IsUnimplemented(kernel.status())) return kernel;
-  const auto type = ElementTypeOf(dtype);
-  if (!type.ok()) return kernel;
-  auto rearranged = RearrangedProductKernel(p, product, fused, *type, &ProductInPlace);
-  return absl::IsUnimplemented(rearranged.status()) ? std::move(kernel) : std::move(rearranged);
+  auto summed = SummedOperandKernel(p, product, fused, &ProductOfMatrices);
+  return absl::IsUnimplemented(summed.status()) ? std::move(kernel) : std::move(summed);
 }
 
 }  // namespace tenon

@@ -8,8 +8,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/layout/transpose.h"
+#include "kernels/reduction/reduce.h"
 
 namespace tenon {
 namespace {
@@ -140,61 +142,129 @@ std::optional<Rearrangement> BestRearrangement(const PrepareContext& context,
   return best;
 }
 
-// A transpose of an input into scratch memory, or from there into the output.
+// A transpose or sum of an input into scratch memory, or of the product from there into the output.
 struct Move {
-  std::unique_ptr<Kernel> transpose;  // null: none
-  size_t offset = 0;                  // in the scratch memory
+  std::unique_ptr<Kernel> kernel;  // null: none
+  size_t offset = 0;               // of its result in the scratch memory
+  size_t own_scratch = 0;          // offset, too
+};
+
+// The memory of what is moved.
+class ScratchLayout {
+ public:
+  size_t Take(size_t bytes) { return std::exchange(bytes_, bytes_ + RoundUp(bytes, kAlignment)); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  size_t bytes_ = 0;
+};
+
+struct MovedTensors {
+  const char* how = "";  // with a "+"
+  Move a = {}, b = {}, out = {};
 };
 
 class RearrangedProduct final : public Kernel {
  public:
-  RearrangedProduct(std::unique_ptr<Kernel> product, Move a, Move b, Move out, FusedPass fused,
+  RearrangedProduct(std::unique_ptr<Kernel> product, MovedTensors moves, FusedPass fused,
                     int inputs, size_t inner_scratch)
       : product_(std::move(product)),
-        out_(std::move(out)),
+        moves_(std::move(moves)),
         fused_(std::move(fused)),
         inputs_(inputs),
-        inner_scratch_(inner_scratch) {
-    operands_[0] = std::move(a);
-    operands_[1] = std::move(b);
-  }
+        inner_scratch_(inner_scratch) {}
 
   absl::Status Run(RunContext& r) const override {
     char* const scratch = static_cast<char*>(r.scratch());
     std::vector<const void*> inputs(static_cast<size_t>(inputs_));
     for (int i = 0; i < inputs_; ++i) inputs[static_cast<size_t>(i)] = r.input(i);
+    const Move* const operands[] = {&moves_.a, &moves_.b};
     for (size_t i = 0; i < 2; ++i) {
-      if (operands_[i].transpose == nullptr) continue;
-      void* const moved = scratch + operands_[i].offset;
-      RunContext move(&inputs[i], &moved, nullptr);
-      TENON_RETURN_IF_ERROR(operands_[i].transpose->Run(move));
+      if (operands[i]->kernel == nullptr) continue;
+      void* const moved = scratch + operands[i]->offset;
+      RunContext move(&inputs[i], &moved, scratch + operands[i]->own_scratch);
+      TENON_RETURN_IF_ERROR(operands[i]->kernel->Run(move));
       inputs[i] = moved;
     }
-    void* result = out_.transpose == nullptr ? r.output(0) : scratch + out_.offset;
+    const Move& out = moves_.out;
+    void* result = out.kernel == nullptr ? r.output(0) : scratch + out.offset;
     RunContext inner(inputs.data(), &result, scratch + inner_scratch_);
     TENON_RETURN_IF_ERROR(product_->Run(inner));
-    if (out_.transpose == nullptr) return absl::OkStatus();
+    if (out.kernel == nullptr) return absl::OkStatus();
     const void* const from = result;
     void* const to = r.output(0);
     RunContext move(&from, &to, nullptr);
-    TENON_RETURN_IF_ERROR(out_.transpose->Run(move));
+    TENON_RETURN_IF_ERROR(out.kernel->Run(move));
     fused_.Run(r, to);
     return absl::OkStatus();
   }
   std::string Implementation() const override {
-    return absl::StrCat("transpose+", product_->Implementation());
+    return absl::StrCat(moves_.how, product_->Implementation());
   }
   double Flops() const override { return product_->Flops(); }
   size_t HeldBytes() const override { return product_->HeldBytes(); }
 
  private:
   std::unique_ptr<Kernel> product_;
-  Move operands_[2];
-  Move out_;
+  const MovedTensors moves_;
   FusedPass fused_;  // after the output is transposed
   const int inputs_;
   const size_t inner_scratch_;
 };
+
+// The product `to` of what is moved.
+absl::StatusOr<std::unique_ptr<Kernel>> PrepareMoved(PrepareContext& p, const LabeledProduct& to,
+                                                     MovedTensors moves,
+                                                     const ScratchLayout& scratch,
+                                                     const FusedOps& fused,
+                                                     const PrepareProductFn& prepare) {
+  const bool a = moves.a.kernel != nullptr, b = moves.b.kernel != nullptr;
+  const bool out = moves.out.kernel != nullptr;
+  // The node as the inner kernel sees it: a constant that is moved is none.
+  std::vector<TensorSpec> inputs;
+  std::vector<Constant*> constants;
+  for (int i = 0; i < p.num_inputs(); ++i) {
+    inputs.push_back({p.input_dtype(i), p.input_shape(i), nullptr});
+    constants.push_back(p.constant(i));
+  }
+  if (a) constants[0] = nullptr;
+  if (b) constants[1] = nullptr;
+  const TensorSpec output{p.output_dtype(0), ShapeOf(to.out), nullptr};
+  PrepareContext inner(p.node(), inputs, constants, absl::MakeConstSpan(&output, 1), p.services());
+  const FusedOps inside = out ? FusedOps() : fused;
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, prepare(inner, to, inside));
+  for (const int input : inner.unread()) p.InputNotRead(input);
+  if (!out) {
+    for (const auto& [input, target] : inner.in_place()) {
+      if (input >= 2) p.AllowInPlace(input, target);  // not a moved copy
+    }
+  }
+  p.RequestScratch(scratch.bytes() + inner.scratch_bytes());
+  FusedPass after;
+  if (out) after = FusedPass(p, fused, p.output_shape(0).rank() - 1);
+  return std::make_unique<RearrangedProduct>(std::move(kernel), std::move(moves), std::move(after),
+                                             p.num_inputs(), scratch.bytes());
+}
+
+// `t` without the labels that are in neither of the others.
+LabeledTensor Summed(const LabeledTensor& t, const LabeledTensor& other, const LabeledTensor& out) {
+  return InOrder(t,
+                 {LabelsOf(t, [&](int label) { return IsIn(other, label) || IsIn(out, label); })});
+}
+
+absl::StatusOr<Move> SumOf(const PrepareContext& p, const LabeledTensor& from,
+                           const LabeledTensor& to, ScratchLayout& scratch) {
+  std::vector<bool> axes;
+  for (const LabeledTensor::Dim& d : from.dims) axes.push_back(!IsIn(to, d.label));
+  TENON_ASSIGN_OR_RETURN(SumWithScratch made,
+                         VectorSumOf(ShapeOf(from), axes, DType::kFloat, p.services().threads));
+  const size_t offset = scratch.Take(static_cast<size_t>(CountOf(to)) * sizeof(float));
+  return Move{std::move(made.sum), offset, scratch.Take(made.scratch_bytes)};
+}
+
+bool HasDiagonal(const LabeledProduct& p) {
+  return p.a.HasRepeatedLabel() || p.b.HasRepeatedLabel() || p.out.HasRepeatedLabel();
+}
 
 }  // namespace
 
@@ -203,61 +273,57 @@ absl::StatusOr<std::unique_ptr<Kernel>> RearrangedProductKernel(PrepareContext& 
                                                                 const FusedOps& fused,
                                                                 ElementType type,
                                                                 const PrepareProductFn& prepare) {
-  if (!product.has_b || product.a.HasRepeatedLabel() || product.b.HasRepeatedLabel() ||
-      product.out.HasRepeatedLabel() || SumsAlone(product.a, product.b, product.out) ||
+  if (!product.has_b || HasDiagonal(product) || SumsAlone(product.a, product.b, product.out) ||
       SumsAlone(product.b, product.a, product.out)) {
     return Unimplemented("one operand, a diagonal, or a sum over one operand alone");
   }
   std::optional<Rearrangement> plan = BestRearrangement(p, product, type);
   if (!plan.has_value()) return Unimplemented("no order makes it a product of matrices");
 
-  size_t scratch = 0;
+  ScratchLayout scratch;
   const auto move = [&](const LabeledTensor& from,
                         const LabeledTensor& to) -> absl::StatusOr<Move> {
-    Move m{nullptr, scratch};
-    TENON_ASSIGN_OR_RETURN(m.transpose, TransposeOf(ShapeOf(from), Permutation(from, to),
-                                                    SizeOf(type), p.services().threads));
-    const size_t bytes = static_cast<size_t>(CountOf(to)) * SizeOf(type);
-    scratch += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    return m;
+    TENON_ASSIGN_OR_RETURN(auto transpose, TransposeOf(ShapeOf(from), Permutation(from, to),
+                                                       SizeOf(type), p.services().threads));
+    return Move{std::move(transpose), scratch.Take(static_cast<size_t>(CountOf(to)) * SizeOf(type)),
+                0};
   };
   const LabeledProduct& to = plan->product;
-  Move a, b, out;
+  MovedTensors moves{.how = "transpose+"};
   if (plan->moves.a) {
-    TENON_ASSIGN_OR_RETURN(a, move(product.a, to.a));
+    TENON_ASSIGN_OR_RETURN(moves.a, move(product.a, to.a));
   }
   if (plan->moves.b) {
-    TENON_ASSIGN_OR_RETURN(b, move(product.b, to.b));
+    TENON_ASSIGN_OR_RETURN(moves.b, move(product.b, to.b));
   }
   if (plan->moves.out) {
-    TENON_ASSIGN_OR_RETURN(out, move(to.out, product.out));
+    TENON_ASSIGN_OR_RETURN(moves.out, move(to.out, product.out));
   }
+  return PrepareMoved(p, to, std::move(moves), scratch, fused, prepare);
+}
 
-  // The node as the inner kernel sees it: a constant that is transposed is none.
-  std::vector<TensorSpec> inputs;
-  std::vector<Constant*> constants;
-  for (int i = 0; i < p.num_inputs(); ++i) {
-    inputs.push_back({p.input_dtype(i), p.input_shape(i), nullptr});
-    constants.push_back(p.constant(i));
+absl::StatusOr<std::unique_ptr<Kernel>> SummedOperandKernel(PrepareContext& p,
+                                                            const LabeledProduct& product,
+                                                            const FusedOps& fused,
+                                                            const PrepareProductFn& prepare) {
+  if (p.input_dtype(0) != DType::kFloat || !product.has_b || HasDiagonal(product)) {
+    return Unimplemented("not two float operands without diagonals");
   }
-  if (plan->moves.a) constants[0] = nullptr;
-  if (plan->moves.b) constants[1] = nullptr;
-  const TensorSpec output{p.output_dtype(0), ShapeOf(to.out), nullptr};
-  PrepareContext inner(p.node(), inputs, constants, absl::MakeConstSpan(&output, 1), p.services());
-  const FusedOps inside = plan->moves.out ? FusedOps() : fused;
-  TENON_ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, prepare(inner, to, inside));
-  for (const int input : inner.unread()) p.InputNotRead(input);
-  if (!plan->moves.out) {
-    for (const auto& [input, target] : inner.in_place()) {
-      if (input >= 2) p.AllowInPlace(input, target);  // not a transposed copy
-    }
+  LabeledProduct to = product;
+  to.a = Summed(product.a, product.b, product.out);
+  to.b = Summed(product.b, product.a, product.out);
+  const bool a = to.a.dims.size() < product.a.dims.size();
+  const bool b = to.b.dims.size() < product.b.dims.size();
+  if (!a && !b) return Unimplemented("no sum over one operand alone");
+  ScratchLayout scratch;
+  MovedTensors moves{.how = "sum+"};
+  if (a) {
+    TENON_ASSIGN_OR_RETURN(moves.a, SumOf(p, product.a, to.a, scratch));
   }
-  p.RequestScratch(scratch + inner.scratch_bytes());
-  FusedPass after;
-  if (plan->moves.out) after = FusedPass(p, fused, p.output_shape(0).rank() - 1);
-  return std::make_unique<RearrangedProduct>(std::move(kernel), std::move(a), std::move(b),
-                                             std::move(out), std::move(after), p.num_inputs(),
-                                             scratch);
+  if (b) {
+    TENON_ASSIGN_OR_RETURN(moves.b, SumOf(p, product.b, to.b, scratch));
+  }
+  return PrepareMoved(p, to, std::move(moves), scratch, fused, prepare);
 }
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 // Products whose operands or output must first be transposed so that strides can express them as
-// matrices: "ibnd,jbnd->ijbn" of XLNet ends in a batch dimension.
+// matrices: "ibnd,jbnd->ijbn" of XLNet ends in a batch dimension. Or of which an operand must first
+// be summed: "ijk,kl->l".
 #ifndef TENON_KERNELS_MATMUL_REARRANGED_PRODUCT_H_
 #define TENON_KERNELS_MATMUL_REARRANGED_PRODUCT_H_
 
@@ -24,6 +25,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> RearrangedProductKernel(PrepareContext& 
                                                                 const FusedOps& fused,
                                                                 ElementType type,
                                                                 const PrepareProductFn& prepare);
+
+// Products of which an operand has labels that neither the other one nor the output has: it is
+// first summed over these. Unimplemented if there are none, of other types than float, and if the
+// summed axes are not adjacent.
+absl::StatusOr<std::unique_ptr<Kernel>> SummedOperandKernel(PrepareContext& p,
+                                                            const LabeledProduct& product,
+                                                            const FusedOps& fused,
+                                                            const PrepareProductFn& prepare);
 
 }  // namespace tenon
 

@@ -39,8 +39,7 @@ ReduceKind KindOf(VectorReduction reduction) {
   return ReduceKind::kSum;
 }
 
-absl::Status CheckDType(const PrepareContext& p, VectorReduction reduction) {
-  const DType dtype = p.input_dtype(0);
+absl::Status CheckDType(DType dtype, VectorReduction reduction) {
   const bool narrow =
       dtype == DType::kHalf || (dtype == DType::kBfloat16 && reduction == VectorReduction::kMean);
   if (dtype != DType::kFloat && !narrow) return Unimplemented("only float");
@@ -298,15 +297,23 @@ class ReduceKernel final : public Kernel {
   const TileFn divide_fn_;
 };
 
-absl::StatusOr<std::unique_ptr<Kernel>> Reduce(PrepareContext& p, VectorReduction reduction,
-                                               const std::vector<bool>& mask) {
-  TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(p.input_shape(0), reduction, mask));
-  const DType dtype = p.input_dtype(0);
+absl::StatusOr<std::unique_ptr<ReduceKernel>> ReduceOf(const Shape& in, VectorReduction reduction,
+                                                       const std::vector<bool>& mask, DType dtype,
+                                                       int threads) {
+  TENON_RETURN_IF_ERROR(CheckDType(dtype, reduction));
+  TENON_ASSIGN_OR_RETURN(const Problem problem, ProblemOf(in, reduction, mask));
   if (dtype == DType::kBfloat16 && (problem.repeat > 1 || problem.inner == 1)) {
     return Unimplemented("bfloat16 only by columns");
   }
+  return std::make_unique<ReduceKernel>(problem, threads, dtype);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Reduce(PrepareContext& p, VectorReduction reduction,
+                                               const std::vector<bool>& mask) {
+  TENON_ASSIGN_OR_RETURN(
+      std::unique_ptr<ReduceKernel> kernel,
+      ReduceOf(p.input_shape(0), reduction, mask, p.input_dtype(0), p.services().threads));
   if (p.num_inputs() > 1) p.InputNotRead(1);
-  auto kernel = std::make_unique<ReduceKernel>(problem, p.services().threads, dtype);
   p.RequestScratch(kernel->ScratchBytes());
   return std::unique_ptr<Kernel>(std::move(kernel));
 }
@@ -314,7 +321,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Reduce(PrepareContext& p, VectorReductio
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext& p, VectorReduction reduction) {
-  TENON_RETURN_IF_ERROR(CheckDType(p, reduction));
+  TENON_RETURN_IF_ERROR(CheckDType(p.input_dtype(0), reduction));
   const Tensor* axes_value = p.value(1);
   if (axes_value == nullptr) return Unimplemented("the axes are not known");
   TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> axes, IntegersOf(*axes_value));
@@ -324,10 +331,17 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext& p, VectorRe
 
 absl::StatusOr<std::unique_ptr<Kernel>> VectorReduceAllBut(PrepareContext& p,
                                                            VectorReduction reduction, int kept) {
-  TENON_RETURN_IF_ERROR(CheckDType(p, reduction));
   std::vector<bool> mask(static_cast<size_t>(p.input_shape(0).rank()), true);
   mask[static_cast<size_t>(kept)] = false;
   return Reduce(p, reduction, mask);
+}
+
+absl::StatusOr<SumWithScratch> VectorSumOf(const Shape& in, const std::vector<bool>& axes,
+                                           DType dtype, int threads) {
+  TENON_ASSIGN_OR_RETURN(std::unique_ptr<ReduceKernel> kernel,
+                         ReduceOf(in, VectorReduction::kSum, axes, dtype, threads));
+  const size_t scratch_bytes = kernel->ScratchBytes();
+  return SumWithScratch{std::move(kernel), scratch_bytes};
 }
 
 }  // namespace tenon

@@ -3,7 +3,9 @@
 #ifndef TENON_KERNELS_REDUCTION_REDUCE_H_
 #define TENON_KERNELS_REDUCTION_REDUCE_H_
 
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "kernels/interface/kernel.h"
@@ -17,6 +19,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> VectorReduce(PrepareContext& p, VectorRe
 // Over every axis of input 0 except `kept`.
 absl::StatusOr<std::unique_ptr<Kernel>> VectorReduceAllBut(PrepareContext& p,
                                                            VectorReduction reduction, int kept);
+
+// The same without a node: the sum over these axes of a tensor of shape `in`.
+struct SumWithScratch {
+  std::unique_ptr<Kernel> sum;
+  size_t scratch_bytes = 0;
+};
+absl::StatusOr<SumWithScratch> VectorSumOf(const Shape& in, const std::vector<bool>& axes,
+                                           DType dtype, int threads);
 
 // VectorReduce as a kernel factory.
 template <VectorReduction kReduction>

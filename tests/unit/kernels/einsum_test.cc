@@ -60,7 +60,14 @@ const EinsumCase kCases[] = {
     {"kabc,bkcd->dabc", {35, 2, 19, 5}, {19, 35, 5, 31}},
     {"i...j,j...k->k...i", {37, 3, 2, 33}, {33, 3, 2, 35}},
     {"i...j,jk...->k...i", {37, 3, 1, 33}, {33, 35, 1, 2}},
-    {"ijk,kl->l", {2, 3, 4}, {4, 5}, false},
+    // An operand is summed first.
+    {"ijk,kl->l", {2, 3, 4}, {4, 5}},
+    {"ijk,kl->jl", {7, 33, 40}, {40, 35}},
+    {"jki,lk->jl", {33, 40, 7}, {35, 40}},
+    {"ijk,klm->jl", {7, 33, 40}, {40, 35, 3}},
+    {"bij,bkl->b", {3, 5, 7}, {3, 4, 5}},
+    {"aib,bjk->kab", {5, 9, 21}, {21, 3, 6}},
+    {"iajb,bk->ak", {2, 3, 4, 5}, {5, 6}, false},  // over axes that are not adjacent
     {"ii,i->i", {4, 4}, {4}, false},
 };
 
@@ -75,6 +82,46 @@ TEST_P(Einsum, MatchesReference) {
     SCOPED_TRACE(c.equation);
     ExpectNativeMatches("Einsum", attrs, inputs, {.threads = 2, .constants = constants}, 64,
                         c.accelerated);
+  }
+}
+
+struct UnaryCase {
+  const char* equation;
+  Shape a;
+  DType dtype = DType::kFloat;
+  bool accelerated = true;
+};
+
+TEST(EinsumOfOne, MatchesReference) {
+  const UnaryCase cases[] = {
+      {"ij->ji", {67, 130}},
+      {"ij->ij", {3, 5}},
+      {"nhwpqc->nhpwqc", {2, 7, 5, 3, 3, 4}},
+      {"b...c->c...b", {3, 4, 5, 6}},
+      {"ij->ji", {33, 17}, DType::kDouble},
+      {"ij->ji", {33, 17}, DType::kBfloat16},
+      {"ijk->kji", {5, 9, 4}, DType::kDouble},
+      {"ijk->ik", {9, 33, 20}},
+      {"ijk->ki", {9, 33, 20}},
+      {"ij->j", {300, 21}},
+      {"ij->i", {300, 21}},
+      {"ijkl->lj", {4, 5, 6, 7}},  // after a transpose
+      {"ijkl->jl", {4, 5, 6, 7}},
+      {"ij->", {31, 33}},
+      {"abc->", {31, 3, 7}},
+      {"ij->i", {5, 1}},
+      {"ij->i", {5, 3}, DType::kBfloat16, false},
+      {"ii->i", {4, 4}, DType::kFloat, false},
+      {"i->ii", {4}, DType::kFloat, false},
+      {"ij->i", {5, 0}, DType::kFloat, false},
+  };
+  for (const UnaryCase& c : cases) {
+    SCOPED_TRACE(c.equation);
+    const AttrMap attrs{{"T", c.dtype}, {"N", 1}, {"equation", c.equation}};
+    for (const int threads : {1, 3}) {
+      ExpectNativeMatches("Einsum", attrs, {RandomTensor(c.dtype, c.a, 1)}, {.threads = threads},
+                          64, c.accelerated);
+    }
   }
 }
 
