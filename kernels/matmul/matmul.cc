@@ -1,6 +1,7 @@
 #include "kernels/matmul/matmul.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -119,6 +120,21 @@ absl::StatusOr<std::unique_ptr<Kernel>> PackedKernel(PrepareContext& p, const Ma
   return FewRowsKernel(p, product, layout, fused);
 }
 
+// The loops that are faster than oneDNN's kernels for a batch of small products, such as the
+// attention of a single token; nothing if there are none. oneDNN leaves most of a tile empty. Of
+// [12, m, 64] by [12, 129, 64], transposed, it takes 1 to 2.5 times as long for m up to 4; by
+// [12, 129, 64], 1.2 times for m = 1 and .85 for 2; of 2,000 products of m by 4 and 4 by 4, 1.6 to
+// 12 times (Zen 4).
+std::optional<VectorLoops> LoopsForBatch(const MatmulProblem& p) {
+  const size_t rank = p.dst.dims.size();
+  if (rank < 3) return std::nullopt;
+  const int64_t m = p.dst.dims[rank - 2], n = p.dst.dims[rank - 1], k = p.src.dims[rank - 1];
+  constexpr int64_t kTiny = 128, kFew = 4;
+  if (m == 1 || n == 1 || m * n * k <= kTiny) return VectorLoops::kDotsOrElements;
+  if (m <= kFew || n <= kFew) return VectorLoops::kDots;
+  return std::nullopt;
+}
+
 // The product of the operands as they lie in memory.
 absl::StatusOr<std::unique_ptr<Kernel>> ProductInPlace(PrepareContext& p,
                                                        const LabeledProduct& product,
@@ -140,6 +156,10 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductInPlace(PrepareContext& p,
   c.src_input = lowered.swapped ? 1 : 0;
   c.weights_input = lowered.swapped ? 0 : 1;
   MatmulProblem& problem = lowered.problem;
+  if (const auto loops = LoopsForBatch(problem)) {
+    auto vectors = VectorProductKernel(p, product, fused, *loops);
+    if (vectors.ok() || !absl::IsUnimplemented(vectors.status())) return vectors;
+  }
   problem.pack_weights = p.constant(c.weights_input) != nullptr;
   problem.threads =
       ThreadsWorth(p.services().threads, product.flops(),

@@ -49,9 +49,9 @@ class SmallProductKernelImpl final : public Kernel {
   double Flops() const override { return product_.flops(); }
 
  private:
-  // The sums from `first` on, of a row or a column.
+  // The sums from `first` on, of a row or a column; a part of a row may have a single one.
   void Multiply(RunContext& r, const SmallProduct& part, size_t first) const {
-    const bool column = part.n == 1;
+    const bool column = product_.n == 1;
     multiply_(part, r.input<float>(src_) + (column ? first * part.a_row : 0),
               r.input<float>(weights_) + (column ? 0 : first * part.b_column),
               r.output<float>(0) + first * (column ? part.out_row : 1));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
+#include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/interface/parallel.h"
@@ -20,6 +21,8 @@ struct LabelLoop {
 using LabelLoops = absl::InlinedVector<LabelLoop, 6>;
 
 constexpr int64_t kVector = 8;  // with fewer, vectors are not worth their ends
+// Whole cache lines. With fewer rows for each thread, threads share the results of a row.
+constexpr int64_t kPartResults = 64, kRowsForThread = 4;
 
 int64_t StepOf(const LabeledTensor& t, int label) {
   const LabeledTensor::Dim* d = t.Find(label);
@@ -137,6 +140,7 @@ class VectorProductKernelImpl final : public Kernel {
         threads_(p.services().threads),
         rows_(Count(plan_.outer)),
         sums_(Count(plan_.sums)),
+        parts_(rows_ < kRowsForThread * threads_ ? CeilDiv(plan_.results.extent, kPartResults) : 1),
         flops_(flops) {
     const VectorProductLoops loops = FindVectorProduct();
     compute_ = plan_.dots ? loops.dots : plan_.elements ? loops.elements : &ComputeStrided;
@@ -154,14 +158,12 @@ class VectorProductKernelImpl final : public Kernel {
   }
 
   absl::Status Run(RunContext& r) const override {
-    const double ns = 2 + flops_ / static_cast<double>(rows_) / 8;
-    const int64_t together = plan_.outer.empty() ? 1 : plan_.outer.back().extent;
-    ParallelFor(threads_, rows_, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin, n = 0; i < end; i += n) {
-        n = std::min(together - i % together, end - i);
-        const LabelLoop at = At(plan_.outer, i);
-        ComputeRows(n, r.input<float>(0) + at.a, r.input<float>(1) + at.b,
-                    r.output<float>(0) + at.out);
+    const double ns = 2 + flops_ / static_cast<double>(rows_ * parts_) / 8;
+    ParallelFor(threads_, rows_ * parts_, ParallelGrain(ns), [&](int64_t begin, int64_t end) {
+      if (parts_ == 1) {
+        ComputeRows(r, begin, end);
+      } else {
+        for (int64_t i = begin; i < end; ++i) ComputePart(r, i / parts_, i % parts_);
       }
     });
     fused_.Run(r, r.output(0));
@@ -173,10 +175,30 @@ class VectorProductKernelImpl final : public Kernel {
   double Flops() const override { return flops_; }
 
  private:
-  // `n` rows of the innermost outer loop.
-  void ComputeRows(int64_t n, const float* a, const float* b, float* out) const {
+  // The rows of the innermost outer loop at once.
+  void ComputeRows(RunContext& r, int64_t begin, int64_t end) const {
+    const int64_t together = plan_.outer.empty() ? 1 : plan_.outer.back().extent;
     VectorProduct call = call_;
-    call.rows = static_cast<size_t>(n);
+    for (int64_t i = begin, n = 0; i < end; i += n) {
+      n = std::min(together - i % together, end - i);
+      call.rows = static_cast<size_t>(n);
+      Compute(r, At(plan_.outer, i), call);
+    }
+  }
+
+  void ComputePart(RunContext& r, int64_t row, int64_t part) const {
+    const LabelLoop &all = plan_.results, start = At(plan_.outer, row);
+    const int64_t first = part * kPartResults;
+    VectorProduct call = call_;
+    call.n = static_cast<size_t>(std::min(kPartResults, all.extent - first));
+    Compute(r, {1, start.a + first * all.a, start.b + first * all.b, start.out + first * all.out},
+            call);
+  }
+
+  void Compute(RunContext& r, const LabelLoop& start, VectorProduct call) const {
+    const float* const a = r.input<float>(0) + start.a;
+    const float* const b = r.input<float>(1) + start.b;
+    float* const out = r.output<float>(0) + start.out;
     for (int64_t s = 0; s < sums_; ++s) {
       const LabelLoop at = At(plan_.sums, s);
       // Dots have an accumulator for each lane.
@@ -193,6 +215,7 @@ class VectorProductKernelImpl final : public Kernel {
   const FusedPass fused_;
   const int threads_;
   const int64_t rows_, sums_;
+  const int64_t parts_;  // of a row's results, for threads
   const double flops_;
   VectorProductFn compute_ = nullptr;
   VectorProduct call_;
@@ -202,13 +225,17 @@ class VectorProductKernelImpl final : public Kernel {
 
 absl::StatusOr<std::unique_ptr<Kernel>> VectorProductKernel(PrepareContext& p,
                                                             const LabeledProduct& product,
-                                                            const FusedOps& fused) {
+                                                            const FusedOps& fused,
+                                                            VectorLoops loops) {
   if (p.input_dtype(0) != DType::kFloat || p.input_dtype(1) != DType::kFloat ||
       p.output_dtype(0) != DType::kFloat) {
     return Unimplemented("not of floats");
   }
   if (!HasLittleReuse(product)) return Unimplemented("a product of matrices");
   TENON_ASSIGN_OR_RETURN(VectorPlan plan, MakePlan(product));
+  const bool suit = loops == VectorLoops::kAny || plan.dots ||
+                    (loops == VectorLoops::kDotsOrElements && plan.elements);
+  if (!suit) return Unimplemented("other loops");
   return std::make_unique<VectorProductKernelImpl>(p, std::move(plan), fused, product.flops());
 }
 

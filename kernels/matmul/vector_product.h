@@ -12,11 +12,16 @@
 
 namespace tenon {
 
+// The loops that a product may take: dots if the terms of a sum are adjacent in both operands,
+// elements if the results of a row are, and else scalar ones.
+enum class VectorLoops { kAny, kDotsOrElements, kDots };
+
 // Inputs 0 and 1 and the output are float. Unimplemented for others, if one operand is summed
-// alone, and for products that read each element many times.
+// alone, for products that read each element many times, and if none of `loops` suits.
 absl::StatusOr<std::unique_ptr<Kernel>> VectorProductKernel(PrepareContext& p,
                                                             const LabeledProduct& product,
-                                                            const FusedOps& fused);
+                                                            const FusedOps& fused,
+                                                            VectorLoops loops = VectorLoops::kAny);
 
 // Whether it has no sum and one operand has all dimensions of the output.
 bool IsElementwiseProduct(const LabeledProduct& product);

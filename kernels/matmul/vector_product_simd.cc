@@ -44,24 +44,49 @@ void ComputeVectorDots(const VectorProduct& p, const float* a, const float* b, f
   }
 }
 
+// `vectors` whole ones of results at once, so that additions of one need not wait for each other.
+template <size_t vectors, bool a_varies, bool b_varies, class Part>
+HWY_INLINE void SumElements(const VectorProduct& p, Part part, const float* a, const float* b,
+                            float* out) {
+  const FloatTag d;
+  const auto load = [&](auto varies, const float* from, size_t v) HWY_ATTR {
+    return varies ? part.Load(from + v * hn::Lanes(d)) : hn::Set(d, *from);
+  };
+  constexpr std::bool_constant<a_varies> kA;
+  constexpr std::bool_constant<b_varies> kB;
+  Vf sums[vectors];
+#pragma GCC unroll 4
+  for (size_t v = 0; v < vectors; ++v) {
+    // The first product is no sum, so that a single one has the sign of its zero.
+    sums[v] = hn::Mul(load(kA, a, v), load(kB, b, v));
+  }
+  for (size_t k = 1; k < p.terms; ++k) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v < vectors; ++v) {
+      sums[v] = hn::MulAdd(load(kA, a + k * p.a_term, v), load(kB, b + k * p.b_term, v), sums[v]);
+    }
+  }
+#pragma GCC unroll 4
+  for (size_t v = 0; v < vectors; ++v) {
+    float* const to = out + v * hn::Lanes(d);
+    part.Store(p.add ? hn::Add(part.Load(to), sums[v]) : sums[v], to);
+  }
+}
+
 template <bool a_varies, bool b_varies>
 HWY_INLINE void ComputeElementRows(const VectorProduct& p, const float* a, const float* b,
                                    float* out) {
-  const FloatTag d;
-  const auto load = [&](auto part, auto varies, const float* row, size_t i)
-                        HWY_ATTR { return varies ? part.Load(row + i) : hn::Set(d, *row); };
-  constexpr std::bool_constant<a_varies> kA;
-  constexpr std::bool_constant<b_varies> kB;
+  constexpr size_t kVectors = 4;
+  const size_t together = kVectors * hn::Lanes(FloatTag());
   for (size_t row = 0; row < p.rows; ++row, a += p.a_row, b += p.b_row, out += p.out_row) {
-    ForParts(p.n, [&](auto part, size_t i) HWY_ATTR {
-      // The first product is no sum, so that a single one has the sign of its zero.
-      Vf sum = hn::Mul(load(part, kA, a, i), load(part, kB, b, i));
-      for (size_t k = 1; k < p.terms; ++k) {
-        sum = hn::MulAdd(load(part, kA, a + k * p.a_term, i), load(part, kB, b + k * p.b_term, i),
-                         sum);
-      }
-      if (p.add) sum = hn::Add(part.Load(out + i), sum);
-      part.Store(sum, out + i);
+    size_t first = 0;
+    for (; first + together <= p.n; first += together) {
+      SumElements<kVectors, a_varies, b_varies>(p, WholePart(), a + (a_varies ? first : 0),
+                                                b + (b_varies ? first : 0), out + first);
+    }
+    ForParts(p.n - first, [&](auto part, size_t i) HWY_ATTR {
+      SumElements<1, a_varies, b_varies>(p, part, a + (a_varies ? first + i : 0),
+                                         b + (b_varies ? first + i : 0), out + first + i);
     });
   }
 }

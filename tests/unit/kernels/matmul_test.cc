@@ -127,6 +127,29 @@ TEST(MatMul, RowsOfSmallConstants) {
   }
 }
 
+// Threads take 64 results each, so that the last one may take a single one.
+TEST(MatMul, ThreadsShareAVectorsResults) {
+  for (const int64_t n : {64, 65, 129, 257, 300}) {
+    SCOPED_TRACE(n);
+    const NodeRunOptions options{.threads = 6};
+    const AttrMap plain{{"T", DType::kFloat}},
+        transposed{{"T", DType::kFloat}, {"transpose_b", true}};
+    const auto random = [](int64_t rows, int64_t columns) {
+      return RandomTensor(DType::kFloat, Shape({rows, columns}), static_cast<uint32_t>(rows));
+    };
+    ExpectNativeMatches("MatMul", plain, {random(n, 300), random(300, 1)}, options, 64);
+    ExpectNativeMatches("MatMul", transposed, {random(n, 300), random(1, 300)}, options, 64);
+    ExpectNativeMatches("MatMul", transposed, {random(1, 300), random(n, 300)}, options, 64);
+    ExpectNativeMatches("MatMul", plain, {random(1, 300), random(300, n)}, options, 64);
+    const AttrMap fused{{"T", DType::kFloat},
+                        {"transpose_b", true},
+                        {"fused_ops", Names{"BiasAdd", "Relu"}},
+                        {"num_args", 1}};
+    const Tensor bias = RandomTensor(DType::kFloat, Shape({1}), 3);
+    ExpectNativeMatches("_FusedMatMul", fused, {random(n, 300), random(1, 300), bias}, options, 64);
+  }
+}
+
 TEST(MatMul, NothingToSumOverStillAppliesTheChain) {
   const AttrMap attrs{
       {"T", DType::kFloat}, {"fused_ops", Names{"BiasAdd", "Relu"}}, {"num_args", 1}};
@@ -160,12 +183,20 @@ TEST(BatchMatMul, MatchesReference) {
         Case{{2, 1, 5, 7}, {1, 3, 7, 9}}, Case{{4, 16, 32}, {32, 24}}, Case{{5, 7}, {4, 7, 9}},
         Case{{2, 12, 16, 64}, {2, 12, 16, 64}, false, true},
         Case{{2, 3, 7, 5}, {2, 3, 9, 7}, true, true}, Case{{3, 1, 1}, {1, 1, 1}},
-        Case{{2, 8, 1}, {2, 1, 8}}}) {
+        Case{{2, 8, 1}, {2, 1, 8}},
+        // Vectors and few rows, which own loops multiply; threads share rows, or their results.
+        Case{{12, 1, 64}, {12, 129, 64}, false, true}, Case{{12, 1, 129}, {12, 129, 64}},
+        Case{{2, 1, 300}, {2, 300, 193}}, Case{{2, 257, 300}, {2, 300, 1}},
+        Case{{2, 1, 300}, {2, 257, 300}, false, true}, Case{{200, 3, 3}, {200, 3, 3}},
+        Case{{200, 3, 3}, {200, 3, 1}}, Case{{200, 4, 3}, {200, 4, 3}, true, false},
+        Case{{7, 3, 64}, {7, 33, 64}, false, true}, Case{{7, 33, 64}, {7, 3, 64}, false, true},
+        Case{{4, 3, 1, 64}, {4, 1, 64, 21}}, Case{{4, 3, 1, 64}, {1, 1, 64, 21}}}) {
     SCOPED_TRACE(c.x.ToString() + c.y.ToString());
     const AttrMap attrs{{"T", DType::kFloat}, {"adj_x", c.adj_x}, {"adj_y", c.adj_y}};
     const std::vector<Tensor> inputs = {RandomTensor(DType::kFloat, c.x, 1),
                                         RandomTensor(DType::kFloat, c.y, 2)};
     ExpectNativeMatches("BatchMatMulV2", attrs, inputs, {.threads = 2}, 64);
+    ExpectNativeMatches("BatchMatMulV2", attrs, inputs, {.threads = 9}, 64);
     ExpectNativeMatches("BatchMatMulV2", attrs, inputs, {.constants = {1}}, 64);
   }
 }
