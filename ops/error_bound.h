@@ -36,6 +36,7 @@ enum class ErrorBound {
   kLstmCell,       // gates of sums of products; the weights are input 3
   kLstmSteps,      // as many cells as steps; the weights are input 4
   kGruCell,        // gates of sums of products; the weights are input 2
+  kRecurrence,     // cells of a known kind (_Recurrence)
 
   // Reductions.
   kSum,

@@ -155,7 +155,7 @@ const OpRegistration recurrence({
     .eager = false,
     .internal = true,
     .batch_axis = SequencesApart,
-    .error_bound = ErrorBound::kMatrixProduct,
+    .error_bound = ErrorBound::kRecurrence,
 });
 
 }  // namespace

@@ -265,6 +265,8 @@ class Bound {
         return Gates(0, 3, 1);
       case ErrorBound::kGruCell:
         return Gates(0, 2, 1);
+      case ErrorBound::kRecurrence:
+        return Recurrence();
       default:
         return OfReductions(kind);
     }
@@ -298,6 +300,17 @@ class Bound {
   Tolerance Gates(size_t x, size_t weights, double steps) const {
     const double error = Sum(shape(weights).dim(0), rms(x) * rms(weights)).absolute;
     return {4 * eps_, steps * (error + 4 * eps_)};
+  }
+
+  // As of Gates, but only the states are multiplied; the inputs' products are given.
+  Tolerance Recurrence() const {
+    const auto* sequences = node_.attr<int64_t>("N");
+    const auto* time_major = node_.attr<bool>("time_major");
+    const auto weights = static_cast<size_t>(sequences == nullptr ? 1 : *sequences);
+    const int64_t steps = shape(0).dim(time_major == nullptr || *time_major ? 0 : 1);
+    const double error = Sum(shape(weights).dim(0), size_of_result() * rms(weights)).absolute;
+    const double rounding = 4 * eps_ * std::max(1.0, max(0));
+    return {4 * eps_, static_cast<double>(steps) * (error + rounding)};
   }
 
   // ---- reductions ----

@@ -31,6 +31,8 @@ constexpr const char* kProblems[] = {
     R"(p: _FusedQuantizedConv2D(qi8[15,5,10,3]=uniform(-128,127), qi8[6,6,3,10]=const:uniform(-127,127), f32[10]=uniform(-6,6), f32[]=(-6), f32[]=(6), f32[10]=uniform(-2,-1), f32[10]=uniform(0.25,1), f32[]=(0), f32[]=(60)) Tdevice_inputs=[qi8,qi8,f32] Thost_inputs=[f32,f32,f32,f32,f32,f32] Tdevice_outputs=[qu8] Thost_outputs=[f32,f32] fused_ops=["BiasAdd","Relu","Requantize"] Tinput=qi8 Tfilter=qi8 Tbias=f32 Tsummand=qu8 out_type=qu8 strides=[1,1,1,1] padding="SAME" dilations=[1,3,3,1] data_zero=16)",
     R"(p: BatchMatMulV2(f32[3,2,100,130], f32[1,130,1]=const) T=f32 adj_x=false adj_y=false)",
     R"(p: _FusedMatMul(f32[257,257], f32[1,257], f32[1]) T=f32 transpose_a=false transpose_b=true num_args=1 fused_ops=["BiasAdd","_Mish"])",
+    R"(p: _Recurrence(f32[12,1,3], f32[1,3]=const:uniform(-0.1,0.1), f32[1,1]) T=f32 N=1 num_states=1 num_biases=0 cell="gru_reset_before" activations=["sigmoid","sigmoid","tanh"] time_major=true y_time_major=true reverse=[1])",
+    R"(p: _FusedConv2D(f32[23,10,9,35], f32[3,3,10,6]=const, f32[6]) T=f32 strides=[1,1,1,1] padding="SAME" dilations=[1,1,1,1] data_format="NCHW" num_args=1 fused_ops=["BiasAdd","Tanh"])",
     R"(p: MatMul(f32[3001,130], f32[130,1]=const) T=f32 transpose_a=false transpose_b=false)",
     R"(p: MatMul(f32[1,3001], f32[3001,1003]) T=f32 transpose_a=false transpose_b=false)",
     R"(p: MatMul(f32[1,300], f32[2003,300]) T=f32 transpose_a=false transpose_b=true)",

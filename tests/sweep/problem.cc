@@ -190,8 +190,12 @@ bool DependsOnThreads(const Problem& p, const std::string& implementation) {
 // --------------------------------------
 
 bool IsWinograd(const std::string& implementation) {
-  return absl::StartsWith(implementation, "winograd");
+  return absl::StartsWith(implementation, "winograd") ||
+         absl::StrContains(implementation, "jit_wino");
 }
+
+// What its transforms multiply rounding errors by (docs/NUMERICS.md).
+constexpr double kWinogradErrors = 5;
 
 // Whether a NaN may become 0, or be in neighbors too.
 bool MayLoseNan(const Problem& p, const Kernel& kernel) {
@@ -314,8 +318,9 @@ absl::StatusOr<Verdict> Check(const Problem& p) {
       }
       const size_t compared = p.outputs > 0 ? p.outputs : wanted.size();
       for (size_t i = 0; i < compared; ++i) {
-        const Tolerance tolerance =
+        Tolerance tolerance =
             ToleranceFor(p.node, p.ordinary.empty() ? inputs : p.ordinary, wanted[i]);
+        if (IsWinograd(verdict.implementation)) tolerance.absolute *= kWinogradErrors;
         const std::string difference = Difference((*got)[i], wanted[i], tolerance);
         if (!difference.empty()) return wrong(absl::StrCat("output ", i, ": ", difference));
         if (again && !Identical((*got)[i], first[i])) {
