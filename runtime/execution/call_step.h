@@ -29,6 +29,7 @@ class CallStep : public Step {
  protected:
   struct Calls final : StepState {
     std::vector<PlanCall> by_function;
+    std::vector<PlanCall> members;  // of threads that run a function at once
     std::vector<Tensor> values, results;
     std::optional<int64_t> iterations;  // of a loop
   };
@@ -87,15 +88,17 @@ class BranchStep final : public ChoiceStep {
 };
 
 // Functions: condition, body. Inputs: the loop's variables.
-class WhileStep final : public CallStep {
+class WhileStep : public CallStep {
  public:
   // `general`: for each variable, what its shapes in all iterations have in common.
   WhileStep(StepArgs args, std::vector<Function*> functions, int state, std::vector<Shape> general)
       : CallStep(std::move(args), std::move(functions), state), general_(std::move(general)) {}
 
- private:
+ protected:
   absl::Status Results(const Execution& run, Calls& calls) const override;
+  const std::vector<Shape>& general() const { return general_; }
 
+ private:
   const std::vector<Shape> general_;
 };
 

@@ -13,8 +13,10 @@
 #include "runtime/execution/call_step.h"
 #include "runtime/execution/device_kernel_step.h"
 #include "runtime/execution/element_call_step.h"
+#include "runtime/execution/map_step.h"
 #include "runtime/plan/body.h"
 #include "runtime/plan/calls.h"
+#include "runtime/plan/map_loop.h"
 
 namespace tenon {
 namespace {
@@ -189,6 +191,13 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
     case CallForm::kBranch:
       return Add<BranchStep>(node, inputs, ports, std::move(functions), state);
     case CallForm::kWhile:
+      if (auto map = MapLoopOf(form->bodies[0]->model(), form->bodies[1]->model());
+          map.has_value() && plan_.services.threads > 1) {
+        auto alone = std::make_unique<Body>(form->bodies[1]->shared_model());
+        alone->OfLoop(InvariantArguments(alone->model().graph()));
+        return Add<MapStep>(node, inputs, ports, std::move(functions), state,
+                            std::move(call.general), *std::move(map), std::move(alone));
+      }
       return Add<WhileStep>(node, inputs, ports, std::move(functions), state,
                             std::move(call.general));
     case CallForm::kElements:
