@@ -119,6 +119,7 @@ class ReduceKernel final : public Kernel {
         threads_(threads),
         dtype_(dtype),
         row_fn_(FindReduceRow(problem.kind)),
+        short_rows_fn_(FindReduceShortRows(problem.kind, static_cast<size_t>(problem.reduced))),
         columns_fn_(FindReduceColumns(problem.kind)),
         divide_fn_(FindTileFn(ElementwiseOp::kDiv, TileForm::kScalarB)) {}
 
@@ -136,7 +137,9 @@ class ReduceKernel final : public Kernel {
     const int64_t results = problem_.outer * problem_.inner;
     if (dtype_ == DType::kFloat) {
       float* const y = context.output<float>(0);
-      if (problem_.inner == 1) {
+      if (problem_.inner == 1 && problem_.repeat == 1 && short_rows_fn_ != nullptr) {
+        RunShortRows(context.input<float>(0), y);
+      } else if (problem_.inner == 1) {
         RunRows(context.input<float>(0), y, scratch);
       } else {
         RunColumns(context.input<float>(0), columns_fn_, y, scratch);
@@ -204,6 +207,15 @@ class ReduceKernel final : public Kernel {
       }
       f(i, total);
     }
+  }
+
+  void RunShortRows(const float* x, float* y) const {
+    const int64_t n = problem_.reduced;
+    const int64_t grain = ParallelGrain(0.2 * static_cast<double>(n));
+    ParallelFor(threads_, problem_.outer, grain, [&](int64_t begin, int64_t end) {
+      short_rows_fn_(x + begin * n, static_cast<size_t>(end - begin), y + begin);
+      Divide(y + begin, end - begin);
+    });
   }
 
   // A block of a row, or a whole row, is rounded once: a mean's sum is divided before.
@@ -292,6 +304,7 @@ class ReduceKernel final : public Kernel {
   const int threads_;
   const DType dtype_;
   const ReduceRowFn row_fn_;
+  const ReduceShortRowsFn short_rows_fn_;  // null: rows are longer
   const ReduceColumnsFn columns_fn_;
   const Bfloat16ColumnsFn bfloat16_sums_ = FindBfloat16Sums();
   const TileFn divide_fn_;

@@ -158,6 +158,53 @@ void Columns(const T* x, int64_t rows, int64_t stride, size_t columns, float* ou
   while (r < rows) add(1, [](auto part, const T* p) HWY_ATTR { return part.Load(p); });
 }
 
+// Elements of a row, in the order in which they are combined; then the start, so that a sum of
+// zeros is not -0.
+template <class Op, size_t n>
+HWY_INLINE Vf OfShortRows(Vf a, Vf b, Vf c, Vf e) {
+  Vf all = Op::Of(a, b);
+  if constexpr (n == 3) all = Op::Of(all, c);
+  if constexpr (n == 4) all = Op::Of(all, Op::Of(c, e));
+  return Op::Of(all, Const(Op::Start()));
+}
+
+template <class Op, size_t n>
+void ShortRows(const float* x, size_t rows, float* out) {
+  const FloatTag d;
+  const size_t lanes = hn::Lanes(d);
+  const auto combined = [&](const float* from) HWY_ATTR {
+    Vf a, b, c = hn::Undefined(d), e = c;
+    if constexpr (n == 2) hn::LoadInterleaved2(d, from, a, b);
+    if constexpr (n == 3) hn::LoadInterleaved3(d, from, a, b, c);
+    if constexpr (n == 4) hn::LoadInterleaved4(d, from, a, b, c, e);
+    return OfShortRows<Op, n>(a, b, c, e);
+  };
+  size_t i = 0;
+  for (; i + lanes <= rows; i += lanes) hn::StoreU(combined(x + i * n), d, out + i);
+  if (i == rows) return;
+  HWY_ALIGN float last[n * hn::MaxLanes(FloatTag())] = {};
+  HWY_ALIGN float results[hn::MaxLanes(FloatTag())];
+  std::copy(x + i * n, x + rows * n, last);
+  hn::Store(combined(last), d, results);
+  std::copy(results, results + (rows - i), out + i);
+}
+
+template <class Op>
+ReduceShortRowsFn ShortRowsOf(size_t n) {
+  return n == 2 ? &ShortRows<Op, 2> : n == 3 ? &ShortRows<Op, 3> : &ShortRows<Op, 4>;
+}
+ReduceShortRowsFn ShortRowsFn(ReduceKind kind, size_t n) {
+  switch (kind) {
+    case ReduceKind::kSum:
+      return ShortRowsOf<SumOf>(n);
+    case ReduceKind::kMax:
+      return ShortRowsOf<MaxOf>(n);
+    case ReduceKind::kMin:
+      return ShortRowsOf<MinOf>(n);
+  }
+  return nullptr;
+}
+
 ReduceRowFn RowFn(ReduceKind kind) {
   switch (kind) {
     case ReduceKind::kSum:
@@ -192,10 +239,15 @@ HWY_AFTER_NAMESPACE();
 namespace tenon {
 
 HWY_EXPORT(RowFn);
+HWY_EXPORT(ShortRowsFn);
 HWY_EXPORT(ColumnsFn);
 HWY_EXPORT(Bfloat16Sums);
 
 ReduceRowFn FindReduceRow(ReduceKind kind) { return HWY_DYNAMIC_DISPATCH(RowFn)(kind); }
+ReduceShortRowsFn FindReduceShortRows(ReduceKind kind, size_t n) {
+  if (n < kLeastShortRow || n > kMostShortRow) return nullptr;
+  return HWY_DYNAMIC_DISPATCH(ShortRowsFn)(kind, n);
+}
 ReduceColumnsFn FindReduceColumns(ReduceKind kind) { return HWY_DYNAMIC_DISPATCH(ColumnsFn)(kind); }
 Bfloat16ColumnsFn FindBfloat16Sums() { return HWY_DYNAMIC_DISPATCH(Bfloat16Sums)(); }
 

@@ -13,6 +13,12 @@ enum class ReduceKind { kSum, kMax, kMin };
 using ReduceRowFn = double (*)(const float* x, size_t n);
 ReduceRowFn FindReduceRow(ReduceKind kind);
 
+// out[i] from x[i * n], …, x[i * n + n - 1], i in [0, rows), for the n of FindReduceShortRows; sums
+// are rounded after each addition, in the same order for all rows.
+using ReduceShortRowsFn = void (*)(const float* x, size_t rows, float* out);
+inline constexpr size_t kLeastShortRow = 2, kMostShortRow = 4;
+ReduceShortRowsFn FindReduceShortRows(ReduceKind kind, size_t n);
+
 // out[c] from x[r * stride + c], r in [0, rows), rows >= 1, c in [0, columns).
 using ReduceColumnsFn = void (*)(const float* x, int64_t rows, int64_t stride, size_t columns,
                                  float* out);

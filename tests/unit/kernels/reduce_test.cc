@@ -82,7 +82,32 @@ INSTANTIATE_TEST_SUITE_P(
             Case{{15, 16, 3}, {0}, 1, 15, 48}, Case{{300000}, {0}, 1, 300000, 1},
             Case{{2, 140000}, {1}, 2, 140000, 1}, Case{{9, 300, 7}, {0, 1}, 1, 2700, 7},
             Case{{2, 112, 112, 32}, {1, 2}, 2, 12544, 32}, Case{{300, 1000}, {0}, 1, 300, 1000},
-            Case{{8, 2, 2}, {0, 1, 2}, 1, 32, 1})));
+            Case{{8, 2, 2}, {0, 1, 2}, 1, 32, 1}, Case{{33, 2}, {1}, 33, 2, 1},
+            Case{{1, 3}, {1}, 1, 3, 1}, Case{{5, 7, 3}, {2}, 35, 3, 1},
+            Case{{16000, 3}, {1}, 16000, 3, 1}, Case{{19, 2, 2}, {1, 2}, 19, 4, 1})));
+
+TEST(VectorReduce, ShortRowsKeepNaNAndHaveNoNegativeZero) {
+  for (const int64_t n : {2, 3, 4}) {
+    for (const int64_t at : {0, 5, 36}) {
+      for (int64_t element = 0; element < n; ++element) {
+        Tensor x = *Tensor::Allocate(DType::kFloat, Shape({37, n}));
+        for (int64_t i = 0; i < x.num_elements(); ++i) x.data<float>()[i] = -0.0f;
+        x.data<float>()[at * n + element] = kNaN;
+        for (const auto& [op, factory] : kReductions) {
+          const auto got =
+              RunFactory(factory, MakeNode(op), {x, Tensor::Vector<int32_t>({1})}, {Shape({37})});
+          ASSERT_TRUE(got.ok()) << got.status();
+          for (int64_t i = 0; i < 37; ++i) {
+            const float result = (*got)[0].data<float>()[i];
+            EXPECT_EQ(std::isnan(result), i == at) << op << " of " << n << ", row " << i;
+            const bool sums = std::string(op) == "Sum" || std::string(op) == "Mean";
+            EXPECT_FALSE(sums && i != at && std::signbit(result)) << op << " of " << n;
+          }
+        }
+      }
+    }
+  }
+}
 
 TEST(VectorReduce, NaNIsTheExtreme) {
   for (const int64_t at : {0, 7, 63, 64, 80}) {
