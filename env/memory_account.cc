@@ -54,6 +54,13 @@ void MemoryScope::Enter(const std::shared_ptr<MemoryAccount>& account) {
 
 void MemoryScope::Leave() { innermost = outer_; }
 
+const MemoryScope* MemoryScope::Innermost() { return innermost; }
+
+SharedMemoryScope::SharedMemoryScope(const MemoryScope* scope) : own_(innermost) {
+  innermost = scope;
+}
+SharedMemoryScope::~SharedMemoryScope() { innermost = own_; }
+
 int64_t MemoryScope::Available() {
   if (innermost == nullptr) return std::numeric_limits<int64_t>::max();
   const MemoryAccount& account = *innermost->account_;

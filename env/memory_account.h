@@ -62,6 +62,8 @@ class MemoryScope {
   }
   // What the account in scope has left; without one, the largest number.
   static int64_t Available();
+  // The calling thread's; null if it is in none.
+  static const MemoryScope* Innermost();
   MemoryScope(const MemoryScope&) = delete;
   MemoryScope& operator=(const MemoryScope&) = delete;
 
@@ -73,6 +75,19 @@ class MemoryScope {
   std::shared_ptr<MemoryAccount> account_;
   const MemoryUse use_;
   const MemoryScope* outer_ = nullptr;
+};
+
+// During its lifetime, what the calling thread allocates counts in the scope of a thread that it
+// works for and that waits for it; null: of one that is in no scope.
+class SharedMemoryScope {
+ public:
+  explicit SharedMemoryScope(const MemoryScope* scope);
+  ~SharedMemoryScope();
+  SharedMemoryScope(const SharedMemoryScope&) = delete;
+  SharedMemoryScope& operator=(const SharedMemoryScope&) = delete;
+
+ private:
+  const MemoryScope* const own_;
 };
 
 // Bytes that count until it is destroyed. They may outlive the session.

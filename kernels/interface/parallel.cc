@@ -5,6 +5,7 @@
 
 #include "absl/container/fixed_array.h"
 #include "env/exceptions.h"
+#include "env/memory_account.h"
 #include "env/team.h"
 
 namespace tenon {
@@ -71,7 +72,9 @@ void ParallelTasks(int threads, int64_t tasks, absl::FunctionRef<void(int, int64
     ranges[static_cast<size_t>(r)].end = tasks * (r + 1) / threads;
   }
   FirstException exception;
+  const MemoryScope* const memory = MemoryScope::Innermost();
   RunTeam(threads, [&](int member, int) {
+    const SharedMemoryScope counted(memory);
     for (int r = 0; r < threads; ++r) {
       TaskRange& range = ranges[static_cast<size_t>((member + r) % threads)];
       for (int64_t i; (i = range.next.fetch_add(1, std::memory_order_relaxed)) < range.end;) {

@@ -33,7 +33,8 @@ void ParallelForRanges(int threads, int64_t n, int64_t grain,
 
 // Calls fn for each of `tasks` tasks. Each thread begins with a range of them and then helps the
 // others, so that one that the machine slows down gets fewer. `thread` (0 <= thread < threads)
-// selects private scratch; results must not depend on it. For tasks of some 20 us or more.
+// selects private scratch; results must not depend on it. What tasks allocate counts in the
+// caller's memory scope. For tasks of some 20 us or more.
 void ParallelTasks(int threads, int64_t tasks,
                    absl::FunctionRef<void(int thread, int64_t task)> fn);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "absl/algorithm/container.h"
 #include "env/status.h"
 #include "graph/object.h"
 #include "kernels/interface/parallel.h"
@@ -106,6 +107,11 @@ absl::Status MapStep::Results(const Execution& run, Calls& calls) const {
     status[p] = RunPart(first(part), first(part + 1), run,
                         calls.members[static_cast<size_t>(thread)], variables[p]);
   });
+  if (absl::c_any_of(status, [](const absl::Status& s) { return absl::IsResourceExhausted(s); })) {
+    variables.clear();
+    calls.members.clear();
+    return WhileStep::Results(run, calls);  // with the memory of one iteration at a time
+  }
   for (absl::Status& s : status) TENON_RETURN_IF_ERROR(std::move(s));
 
   TENON_ASSIGN_OR_RETURN(calls.results, VariablesAt(n, calls.values));
