@@ -64,13 +64,20 @@ absl::StatusOr<PlanCall*> CallStep::CallOf(int function, absl::Span<const Tensor
                                            Calls& calls) const {
   const size_t f = static_cast<size_t>(function);
   PlanCall& call = calls.by_function[f];
-  if (call.Fits(arguments)) return &call;
-  TENON_ASSIGN_OR_RETURN(
-      std::shared_ptr<const FlatPlan> plan,
-      functions_[f]->PlanFor(arguments, general, run.plan.services, *run.plan.cache));
+  TENON_RETURN_IF_ERROR(
+      Fit(*functions_[f], arguments, general, run.plan.services, *run.plan.cache, call));
+  return &call;
+}
+
+absl::Status CallStep::Fit(Function& function, absl::Span<const Tensor> arguments,
+                           absl::Span<const Shape> general, const Services& services,
+                           KernelCache& cache, PlanCall& call) {
+  if (call.Fits(arguments)) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(std::shared_ptr<const FlatPlan> plan,
+                         function.PlanFor(arguments, general, services, cache));
   call = PlanCall();  // gives its arena back before the next one is taken
   TENON_ASSIGN_OR_RETURN(call, PlanCall::Of(std::move(plan)));
-  return &call;
+  return absl::OkStatus();
 }
 
 ChoiceStep::ChoiceStep(StepArgs args, std::vector<Function*> functions, int state)

@@ -39,6 +39,10 @@ class CallStep : public Step {
   absl::StatusOr<PlanCall*> CallOf(int function, absl::Span<const Tensor> arguments,
                                    absl::Span<const Shape> general, const Execution& run,
                                    Calls& calls) const;
+  // Makes `call` one of the function with such arguments, unless it is already.
+  static absl::Status Fit(Function& function, absl::Span<const Tensor> arguments,
+                          absl::Span<const Shape> general, const Services& services,
+                          KernelCache& cache, PlanCall& call);
 
  private:
   // From the inputs in `values` to the results in `results`.

@@ -69,12 +69,7 @@ absl::Status MapStep::RunPart(int64_t begin, int64_t end, const Execution& run, 
   call.BeginLoop();
   for (int64_t i = begin; i < end; ++i) {
     if (run.stop != nullptr) TENON_RETURN_IF_ERROR(run.stop->Check());
-    if (!call.Fits(variables)) {
-      TENON_ASSIGN_OR_RETURN(std::shared_ptr<const FlatPlan> plan,
-                             alone_->PlanFor(variables, general(), one_thread, *run.plan.cache));
-      call = PlanCall();  // gives its arena back before the next one is taken
-      TENON_ASSIGN_OR_RETURN(call, PlanCall::Of(std::move(plan)));
-    }
+    TENON_RETURN_IF_ERROR(Fit(*alone_, variables, general(), one_thread, *run.plan.cache, call));
     TENON_RETURN_IF_ERROR(call.Iterate(absl::MakeSpan(variables), run.stop, results));
     variables.swap(results);
     results.clear();
@@ -84,7 +79,6 @@ absl::Status MapStep::RunPart(int64_t begin, int64_t end, const Execution& run, 
 
 absl::Status MapStep::Results(const Execution& run, Calls& calls) const {
   const int threads = run.plan.services.threads;
-  if (threads < 2) return WhileStep::Results(run, calls);
   calls.by_function[0].BeginLoop();
   TENON_ASSIGN_OR_RETURN(const int64_t n, Count(run, calls));
   if (n < 2) return WhileStep::Results(run, calls);

@@ -22,7 +22,8 @@ struct MapLoop {
 
 class MapStep final : public WhileStep {
  public:
-  // `alone`: the body, whose plans are made for the services that they are asked for.
+  // For plans of several threads. `alone`: the body, whose plans are made for the services that
+  // they are asked for.
   MapStep(StepArgs args, std::vector<Function*> functions, int state, std::vector<Shape> general,
           MapLoop loop, std::unique_ptr<Function> alone)
       : WhileStep(std::move(args), std::move(functions), state, std::move(general)),

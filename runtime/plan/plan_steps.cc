@@ -191,8 +191,9 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
     case CallForm::kBranch:
       return Add<BranchStep>(node, inputs, ports, std::move(functions), state);
     case CallForm::kWhile:
-      if (auto map = MapLoopOf(form->bodies[0]->model(), form->bodies[1]->model());
-          map.has_value() && plan_.services.threads > 1) {
+      if (auto map = plan_.services.threads > 1
+                         ? MapLoopOf(form->bodies[0]->model(), form->bodies[1]->model())
+                         : std::nullopt) {
         auto alone = std::make_unique<Body>(form->bodies[1]->shared_model());
         alone->OfLoop(InvariantArguments(alone->model().graph()));
         return Add<MapStep>(node, inputs, ports, std::move(functions), state,

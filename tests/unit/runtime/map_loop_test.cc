@@ -77,12 +77,12 @@ constexpr char kArguments[] = R"(
   %one = Const() {dtype=int32, value=int32<>{1}}
 )";
 
-// tf.map_fn over files: gives the pixels of each, and the sum of the loop's counters.
+// tf.map_fn over files: gives the pixels of each, a number for each, and the counters at the end.
 constexpr char kText[] = R"(
 in files = %strings
 %strings = Placeholder() {dtype=string, shape=<?>}
 %zero = Const() {dtype=int32, value=int32<>{0}}
-%two = Const() {dtype=int32, value=int32<>{START}}
+%two = Const() {dtype=int32, value=int32<>{2}}
 %any = Const() {dtype=int32, value=int32<>{-1}}
 %none = Const() {dtype=int32, value=int32<0>{}}
 %n = Size(%strings) {T=string, out_type=int32}
@@ -121,33 +121,35 @@ function body {ARGUMENTS
 }
 )";
 
-std::unique_ptr<Session> Make(int threads, const std::string& number = "%k",
-                              int64_t memory_limit = 0) {
-  auto graph = ParseGraph(
-      absl::StrReplaceAll(kText, {{"ARGUMENTS", kArguments}, {"NUMBER", number}, {"START", "2"}}));
+std::unique_ptr<Session> SessionOf(const std::string& text, const SessionOptions& options) {
+  auto graph = ParseGraph(text);
   EXPECT_TRUE(graph.ok()) << graph.status();
-  SessionOptions options;
-  options.flags = *Flags::From([](const char*) { return std::nullopt; });
-  options.threads = threads;
-  options.memory_limit = memory_limit;
   auto session = Session::Create(*std::move(graph), options);
   EXPECT_TRUE(session.ok()) << session.status();
   return *std::move(session);
 }
 
+std::unique_ptr<Session> Make(int threads, const std::string& number = "%k",
+                              int64_t memory_limit = 0) {
+  SessionOptions options;
+  options.flags = *Flags::From([](const char*) { return std::nullopt; });
+  options.threads = threads;
+  options.memory_limit = memory_limit;
+  return SessionOf(absl::StrReplaceAll(kText, {{"ARGUMENTS", kArguments}, {"NUMBER", number}}),
+                   options);
+}
+
 // Files of 3x5 pixels, each with other ones.
 Tensor Files(int64_t n) {
-  auto graph = ParseGraph(
+  const auto session = SessionOf(
       "in x = %x\n%x = Placeholder() {dtype=uint8, shape=<?,3,5,1>}\n"
-      "%y = EncodePng(%x) {T=uint8, compression=-1}\nout y = %y");
-  EXPECT_TRUE(graph.ok()) << graph.status();
-  auto session = Session::Create(*std::move(graph), SessionOptions());
-  EXPECT_TRUE(session.ok()) << session.status();
+      "%y = EncodePng(%x) {T=uint8, compression=-1}\nout y = %y",
+      SessionOptions());
   Tensor pixels = *Tensor::Allocate(DType::kUint8, Shape({n, 3, 5, 1}));
   for (int64_t i = 0; i < pixels.num_elements(); ++i) {
     pixels.data<uint8_t>()[i] = static_cast<uint8_t>(i * 7);
   }
-  auto files = (*session)->Run({pixels});
+  auto files = session->Run({pixels});
   EXPECT_TRUE(files.ok()) << files.status();
   return (*files)[0];
 }
