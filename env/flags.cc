@@ -68,12 +68,15 @@ const FlagRow kRows[] = {
      "BF16: compute in bfloat16 where that is safe, as with --precision bf16; empty: float32"},
     {"GOMP_SPINCOUNT", &Flags::spin_count, "",
      "how many times an idle OpenMP thread looks for work before it sleeps; empty: 10000 on the "
-     "command line, otherwise libgomp's default (milliseconds); while other work keeps the CPUs "
-     "busy, 100 at most",
+     "command line, otherwise libgomp's default (milliseconds)",
      kRunningOnly},
     {"OMP_WAIT_POLICY", &Flags::wait_policy, "",
-     "active or passive: libgomp's setting for how idle threads wait; if it is set, Tenon does not "
-     "change how long they spin",
+     "active or passive: libgomp's setting for how idle threads wait; if it is set, the command "
+     "line does not set GOMP_SPINCOUNT",
+     kRunningOnly},
+    {"OMP_DYNAMIC", &Flags::dynamic_threads, "1",
+     "1 or true: while other programs keep CPUs busy, a session's runs use only as many threads as "
+     "get a CPU; 0 or false: always all of them",
      kRunningOnly},
     {"OMP_PROC_BIND", &Flags::proc_bind, "",
      "libgomp's setting for where threads run; if it, OMP_PLACES or GOMP_CPU_AFFINITY is set, "

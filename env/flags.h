@@ -42,6 +42,7 @@ struct Flags {
   std::string spin_count;                      // GOMP_SPINCOUNT (env/openmp.h)
   std::string proc_bind;                       // OMP_PROC_BIND (env/spread_team.h)
   std::string wait_policy;                     // OMP_WAIT_POLICY (env/openmp.h)
+  bool dynamic_threads = true;                 // OMP_DYNAMIC (env/team_size.h)
 
   using Lookup = std::function<std::optional<std::string>(const char* name)>;
 

@@ -9,7 +9,6 @@
 #include <new>
 
 #include "absl/base/thread_annotations.h"
-#include "env/busy_machine.h"
 #include "env/cpu.h"
 #include "env/helper_threads.h"
 #include "env/mutex.h"
@@ -69,14 +68,10 @@ Budget& TheBudget();
 // A child of fork() has only the calling thread. It would wait forever for its OpenMP helpers, so
 // both processes start new ones. CPUs that other threads held are free in the child.
 void BeforeFork() {
-  EndShortWaits();
   omp_pause_resource_all(omp_pause_hard);
   ForgetHelperThreads();
 }
-void InChild() {
-  new (&TheBudget()) Budget;
-  ForgetShortWaits();
-}
+void InChild() { new (&TheBudget()) Budget; }
 
 Budget& TheBudget() {
   static Budget* const budget = [] {

@@ -251,6 +251,7 @@ absl::Status Bench(const BenchArgs& args) {
     json["runs_per_s"] = t.runs_per_s;
     json["streams"] = args.streams;
     json["threads"] = session.threads();
+    json["small_team_runs"] = session.small_team_runs();
     json["steps"] = plan->stats().steps;
     json["flops"] = FlopsOf(*plan);
     if (args.profile) json["peak_flops_per_s"] = peak.flops_per_s;
@@ -265,6 +266,10 @@ absl::Status Bench(const BenchArgs& args) {
               static_cast<double>(PeakResidentBytes()) / (1 << 20));
   std::printf("%zu runs, %d threads: min %.3f ms, median %.3f ms, p99 %.3f ms\n", t.n,
               session.threads(), t.min_ms, t.median_ms, t.p99_ms);
+  if (const int64_t fewer = session.small_team_runs(); fewer > 0) {
+    std::printf("%lld runs used fewer threads: other programs kept CPUs busy\n",
+                static_cast<long long>(fewer));
+  }
   if (args.streams > 1) std::printf("%d streams: %.2f runs/s\n", args.streams, t.runs_per_s);
   return absl::OkStatus();
 }

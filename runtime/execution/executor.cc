@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "absl/container/inlined_vector.h"
-#include "env/busy_machine.h"
 #include "env/exceptions.h"
 #include "env/spread_team.h"
 #include "env/status.h"
@@ -146,7 +145,7 @@ absl::Status RunWithTeam(const FlatPlan& plan, size_t begin, size_t end, F& run_
 
 template <typename F>
 absl::Status RunStepsBy(const FlatPlan& plan, F run_one) {
-  const bool teams = plan.services.threads > 1 && !WaitsAreShort();
+  const bool teams = plan.services.threads > 1;
   for (size_t i = 0; i < plan.steps.size();) {
     const TeamSteps steps = teams ? TeamStepsFrom(plan, i) : TeamSteps{plan.steps.size()};
     if (steps.worth_it) {

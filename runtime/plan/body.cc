@@ -22,10 +22,11 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> Body::PlanFor(absl::Span<const T
                                                               absl::Span<const Shape> general,
                                                               const Services& services,
                                                               KernelCache& cache) {
+  const int threads = services.threads;
   const bool changes = std::any_of(general.begin(), general.end(),
                                    [](const Shape& shape) { return !shape.IsComplete(); });
   if (changes && exact_plans_.load(std::memory_order_relaxed) >= kExactPlans) {
-    if (std::shared_ptr<const FlatPlan> exact = plans_.GetIfReady(arguments)) return exact;
+    if (std::shared_ptr<const FlatPlan> exact = plans_.GetIfReady(arguments, threads)) return exact;
     std::vector<TensorSpec> specs;
     bool fits = true;
     for (size_t i = 0; i < arguments.size(); ++i) {
@@ -35,7 +36,7 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> Body::PlanFor(absl::Span<const T
       specs.push_back({t.dtype(), list ? FeedShape(t) : general[i], nullptr});
     }
     if (fits) {
-      return plans_.GetGeneral(specs, [&] {
+      return plans_.GetGeneral(specs, threads, [&] {
         for (size_t i = 0; i < specs.size(); ++i) {
           if (HoldsObjects(specs[i].dtype)) {
             const Tensor* items = HoldsItems(arguments[i]) ? &arguments[i] : nullptr;
@@ -46,7 +47,7 @@ absl::StatusOr<std::shared_ptr<const FlatPlan>> Body::PlanFor(absl::Span<const T
       });
     }
   }
-  return plans_.Get(arguments, [&] {
+  return plans_.Get(arguments, threads, [&] {
     exact_plans_.fetch_add(1, std::memory_order_relaxed);
     std::vector<TensorSpec> specs;
     for (const Tensor& t : arguments) {

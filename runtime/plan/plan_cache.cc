@@ -8,13 +8,13 @@
 #include "runtime/plan/branch_forms.h"
 
 namespace tenon {
-namespace {
 
-struct Query {
+template <typename P>
+struct PlanCache<P>::Query {
   static constexpr bool kByValue = false;
 
   size_t Hash() const {
-    size_t hash = feeds.size();
+    size_t hash = absl::HashOf(feeds.size(), threads);
     for (const Tensor& t : feeds) {
       hash = HoldsObjects(t.dtype()) ? absl::HashOf(hash, t.dtype(), FeedShape(t))
                                      : absl::HashOf(hash, t.dtype(), t.shape());
@@ -22,8 +22,9 @@ struct Query {
     for (size_t i : by_value) hash = absl::HashOf(hash, Value(i));
     return hash;
   }
-  bool Asks(const std::vector<TensorSpec>& key) const {
-    return std::equal(key.begin(), key.end(), feeds.begin(), feeds.end(),
+  bool Asks(const Key& key) const {
+    return key.threads == threads &&
+           std::equal(key.feeds.begin(), key.feeds.end(), feeds.begin(), feeds.end(),
                       [](const TensorSpec& a, const Tensor& b) {
                         if (HoldsObjects(b.dtype())) {
                           return a.dtype == b.dtype() && a.shape == FeedShape(b);
@@ -31,56 +32,59 @@ struct Query {
                         return a.dtype == b.dtype() && a.shape == b.shape();
                       }) &&
            std::all_of(by_value.begin(), by_value.end(),
-                       [&](size_t i) { return key[i].value == Value(i); });
+                       [&](size_t i) { return key.feeds[i].value == Value(i); });
   }
-  std::vector<TensorSpec> MakeKey() const {
-    std::vector<TensorSpec> key;
-    for (const Tensor& t : feeds) key.push_back({t.dtype(), FeedShape(t), nullptr});
-    for (size_t i : by_value) key[i].value = Value(i);
+  Key MakeKey() const {
+    Key key;
+    key.threads = threads;
+    for (const Tensor& t : feeds) key.feeds.push_back({t.dtype(), FeedShape(t), nullptr});
+    for (size_t i : by_value) key.feeds[i].value = Value(i);
     return key;
   }
   const Tensor* Value(size_t i) const { return KnownBool(feeds[i]); }
 
   absl::Span<const Tensor> feeds;
   absl::Span<const size_t> by_value;
+  int threads;
 };
 
-struct GeneralQuery {
+template <typename P>
+struct PlanCache<P>::GeneralQuery {
   static constexpr bool kByValue = false;
 
   size_t Hash() const {
-    size_t hash = feeds.size();
+    size_t hash = absl::HashOf(feeds.size(), threads);
     for (const TensorSpec& s : feeds) hash = absl::HashOf(hash, s.dtype, s.shape);
     return hash;
   }
-  bool Asks(const std::vector<TensorSpec>& key) const {
-    return std::equal(key.begin(), key.end(), feeds.begin(), feeds.end(),
+  bool Asks(const Key& key) const {
+    return key.threads == threads &&
+           std::equal(key.feeds.begin(), key.feeds.end(), feeds.begin(), feeds.end(),
                       [](const TensorSpec& a, const TensorSpec& b) {
                         return a.dtype == b.dtype && a.shape == b.shape;
                       });
   }
-  std::vector<TensorSpec> MakeKey() const { return {feeds.begin(), feeds.end()}; }
+  Key MakeKey() const { return {{feeds.begin(), feeds.end()}, threads}; }
 
   absl::Span<const TensorSpec> feeds;
+  int threads;
 };
-
-}  // namespace
 
 template <typename P>
 absl::StatusOr<std::shared_ptr<const P>> PlanCache<P>::Get(absl::Span<const Tensor> feeds,
-                                                           Build build) {
-  return cache_.GetOrBuild(Query{feeds, by_value_}, build);
+                                                           int threads, Build build) {
+  return cache_.GetOrBuild(Query{feeds, by_value_, threads}, build);
 }
 
 template <typename P>
-std::shared_ptr<const P> PlanCache<P>::GetIfReady(absl::Span<const Tensor> feeds) {
-  return cache_.GetIfReady(Query{feeds, by_value_});
+std::shared_ptr<const P> PlanCache<P>::GetIfReady(absl::Span<const Tensor> feeds, int threads) {
+  return cache_.GetIfReady(Query{feeds, by_value_, threads});
 }
 
 template <typename P>
 absl::StatusOr<std::shared_ptr<const P>> PlanCache<P>::GetGeneral(
-    absl::Span<const TensorSpec> feeds, Build build) {
-  return cache_.GetOrBuild(GeneralQuery{feeds}, build);
+    absl::Span<const TensorSpec> feeds, int threads, Build build) {
+  return cache_.GetOrBuild(GeneralQuery{feeds, threads}, build);
 }
 
 template <typename P>

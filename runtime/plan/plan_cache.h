@@ -1,5 +1,5 @@
-// The plans of a session, one per set of input dtypes and shapes, and values of the boolean inputs
-// that decide branches: a BoundedCache (env/bounded_cache.h).
+// The plans of a session, one per set of input dtypes and shapes, values of the boolean inputs that
+// decide branches, and number of threads: a BoundedCache (env/bounded_cache.h).
 #ifndef TENON_RUNTIME_PLAN_PLAN_CACHE_H_
 #define TENON_RUNTIME_PLAN_PLAN_CACHE_H_
 
@@ -33,22 +33,28 @@ class PlanCache {
   // Feeds at these positions have plans of their own by value (KnownBool). Before the first Get.
   void DistinguishValues(std::vector<size_t> feeds) { by_value_ = std::move(feeds); }
 
-  // The plan for these feeds (an invalid tensor: not fed).
-  absl::StatusOr<std::shared_ptr<const P>> Get(absl::Span<const Tensor> feeds, Build build);
+  // The plan for these feeds (an invalid tensor: not fed) that runs on `threads`.
+  absl::StatusOr<std::shared_ptr<const P>> Get(absl::Span<const Tensor> feeds, int threads,
+                                               Build build);
 
   // The same if there is one already, or else null.
-  std::shared_ptr<const P> GetIfReady(absl::Span<const Tensor> feeds);
+  std::shared_ptr<const P> GetIfReady(absl::Span<const Tensor> feeds, int threads);
 
   // The plan for all feeds with these dtypes and (partial) shapes.
   absl::StatusOr<std::shared_ptr<const P>> GetGeneral(absl::Span<const TensorSpec> feeds,
-                                                      Build build);
+                                                      int threads, Build build);
 
   CacheStats stats() const { return cache_.stats(); }
   // The bytes that only the kept plans hold, without weights, kernels and arenas.
   int64_t bytes() const;
 
  private:
-  using Key = std::vector<TensorSpec>;
+  struct Key {
+    std::vector<TensorSpec> feeds;
+    int threads = 1;
+  };
+  struct Query;
+  struct GeneralQuery;
   // Kernels that several plans share count once.
   class Weigher {
    public:

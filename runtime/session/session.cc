@@ -5,9 +5,9 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_join.h"
-#include "env/busy_machine.h"
 #include "env/exceptions.h"
 #include "env/helper_threads.h"
+#include "env/run_watch.h"
 #include "env/status.h"
 #include "env/thread_budget.h"
 #include "runtime/plan/batch_split.h"
@@ -64,6 +64,9 @@ absl::Status Session::AssignVariable(absl::string_view name, const Tensor& value
 const Flags& Session::flags() const { return state_->flags; }
 int Session::nodes_on_devices() const { return state_->on_devices; }
 int Session::threads() const { return state_->services.threads; }
+int64_t Session::small_team_runs() const {
+  return state_->small_team_runs.load(std::memory_order_relaxed);
+}
 CacheStats Session::plan_stats() const { return state_->plans.stats(); }
 CacheStats Session::function_plan_stats() const {
   CacheStats stats;
@@ -159,17 +162,19 @@ absl::Status Session::CheckRowsApart(absl::Span<const Tensor> inputs) const {
   });
 }
 
-absl::StatusOr<std::shared_ptr<const Plan>> Session::BuildPlanFor(const Feeds& feeds) {
+absl::StatusOr<std::shared_ptr<const Plan>> Session::BuildPlanFor(const Feeds& feeds, int threads) {
   State& state = *state_;
+  Services services = state.services;
+  services.threads = threads;
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const ModelState> model, ModelFor(feeds));
-  auto split = BuildSplitPlan(model, feeds.specs, feeds.free_rows, state.services, state.kernels);
+  auto split = BuildSplitPlan(model, feeds.specs, feeds.free_rows, services, state.kernels);
   if (split.ok() && *split != nullptr) return *std::move(split);
   if (!split.ok()) {
     // Parts are for speed alone: the model still runs.
     MutexLock lock(&state.split_mutex);
     state.split_status = split.status();
   }
-  return BuildPlan(model, feeds.specs, state.services, state.kernels);
+  return BuildPlan(model, feeds.specs, services, state.kernels);
 }
 
 void Session::Remember(absl::Span<const Tensor> inputs, const std::shared_ptr<const Plan>& plan) {
@@ -186,16 +191,17 @@ void Session::Remember(absl::Span<const Tensor> inputs, const std::shared_ptr<co
 absl::StatusOr<std::shared_ptr<const Plan>> Session::PlanFor(absl::Span<const Tensor> inputs) {
   return CatchExceptions([&]() -> absl::StatusOr<std::shared_ptr<const Plan>> {
     TENON_RETURN_IF_ERROR(CheckHelperThreads(threads()));
-    return GetPlan(inputs);
+    return GetPlan(inputs, threads());
   });
 }
 
-absl::StatusOr<std::shared_ptr<const Plan>> Session::GetPlan(absl::Span<const Tensor> inputs) {
+absl::StatusOr<std::shared_ptr<const Plan>> Session::GetPlan(absl::Span<const Tensor> inputs,
+                                                             int threads) {
   TENON_RETURN_IF_ERROR(CheckInputs(inputs));
-  return state_->plans.Get(inputs, [&]() -> absl::StatusOr<std::shared_ptr<const Plan>> {
+  return state_->plans.Get(inputs, threads, [&]() -> absl::StatusOr<std::shared_ptr<const Plan>> {
     const MemoryScope memory(state_->memory, MemoryUse::kPacked);
-    absl::StatusOr<std::shared_ptr<const Plan>> plan = BuildPlanFor(FeedsOf(inputs));
-    if (plan.ok()) {
+    absl::StatusOr<std::shared_ptr<const Plan>> plan = BuildPlanFor(FeedsOf(inputs), threads);
+    if (plan.ok() && threads == this->threads()) {
       AfterPlan();
       Remember(inputs, *plan);
     }
@@ -225,15 +231,30 @@ absl::StatusOr<std::vector<Tensor>> Session::RunAligned(absl::Span<const Tensor>
   return RunChecked(usable, options);
 }
 
+int Session::TeamFor(absl::Span<const Tensor> inputs, const RunOptions& options) {
+  const int fewer = state_->team_size->threads();
+  // An observer sees how the session runs on a quiet machine.
+  if (fewer == threads() || options.observer != nullptr) return threads();
+  const ThreadsInUse in_use(fewer);
+  const absl::Status planned = GetPlan(inputs, fewer).status();
+  if (planned.ok()) {
+    state_->small_team_runs.fetch_add(1, std::memory_order_relaxed);
+    return fewer;
+  }
+  if (absl::IsResourceExhausted(planned)) state_->team_size->Fix();
+  return threads();
+}
+
 absl::StatusOr<std::vector<Tensor>> Session::RunChecked(absl::Span<const Tensor> inputs,
                                                         const RunOptions& options) {
   TENON_RETURN_IF_ERROR(CheckHelperThreads(threads()));
-  const ThreadsInUse in_use(threads());
+  const int team = TeamFor(inputs, options);
+  const ThreadsInUse in_use(team);
   const MemoryScope memory(state_->memory, MemoryUse::kRun);
   if (!options.stop.never()) TENON_RETURN_IF_ERROR(options.stop.Check());
-  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, GetPlan(inputs));
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, GetPlan(inputs, team));
   if (options.observer != nullptr) options.observer->OnRun(plan);
-  const RunWatch watch(threads(), plan->best_seconds());
+  const RunWatch watch(team, plan->best_seconds(), *state_->team_size);
   std::vector<Tensor> with_defaults;
   if (!state_->interface.defaults.empty()) {
     with_defaults.assign(inputs.begin(), inputs.end());

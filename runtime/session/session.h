@@ -161,7 +161,10 @@ class Session {
   absl::Status AssignVariable(absl::string_view name, const Tensor& value);
 
   const Flags& flags() const;
+  // The most threads that a run uses; on a busy machine it may be fewer (env/team_size.h).
   int threads() const;
+  // How many runs used fewer.
+  int64_t small_team_runs() const;
   // The number of nodes placed on plug-ins' devices.
   int nodes_on_devices() const;
   const SessionReport& report() const { return report_; }
@@ -185,7 +188,9 @@ class Session {
   static absl::StatusOr<std::unique_ptr<Session>> LoadOrThrow(const std::string& path,
                                                               const LoadOptions& load,
                                                               const SessionOptions& options);
-  absl::StatusOr<std::shared_ptr<const Plan>> GetPlan(absl::Span<const Tensor> inputs);
+  absl::StatusOr<std::shared_ptr<const Plan>> GetPlan(absl::Span<const Tensor> inputs, int threads);
+  // How many threads the next run uses; there is a plan for them if they are fewer than threads().
+  int TeamFor(absl::Span<const Tensor> inputs, const RunOptions& options);
   absl::StatusOr<std::vector<Tensor>> RunAligned(absl::Span<const Tensor> inputs,
                                                  const RunOptions& options);
   absl::StatusOr<std::vector<Tensor>> PutInOrder(absl::Span<const NamedTensor> inputs) const;
@@ -200,7 +205,7 @@ class Session {
   Feeds FeedsOf(absl::Span<const Tensor> inputs) const;
   // The model, or its form for these feeds (BranchForms).
   absl::StatusOr<std::shared_ptr<const ModelState>> ModelFor(const Feeds& feeds);
-  absl::StatusOr<std::shared_ptr<const Plan>> BuildPlanFor(const Feeds& feeds);
+  absl::StatusOr<std::shared_ptr<const Plan>> BuildPlanFor(const Feeds& feeds, int threads);
   void AfterPlan();
   void Remember(absl::Span<const Tensor> inputs, const std::shared_ptr<const Plan>& plan);
   absl::StatusOr<std::vector<Tensor>> RunChecked(absl::Span<const Tensor> inputs,

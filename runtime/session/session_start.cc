@@ -102,6 +102,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::New(const SessionOptions& opti
   State& state = *session->state_;
   state.services.threads = ThreadCount(options.threads, flags);
   TENON_RETURN_IF_ERROR(CheckHelperThreads(state.services.threads));
+  state.team_size.emplace(state.services.threads, /*fixed=*/!flags.dynamic_threads);
   if (options.memory_limit < 0) return InvalidArgument("memory_limit must not be negative");
   if (options.memory_limit > 0) {
     state.memory = std::make_shared<MemoryAccount>(options.memory_limit);

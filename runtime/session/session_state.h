@@ -2,14 +2,17 @@
 #ifndef TENON_RUNTIME_SESSION_SESSION_STATE_H_
 #define TENON_RUNTIME_SESSION_SESSION_STATE_H_
 
+#include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "env/memory_account.h"
 #include "env/mutex.h"
+#include "env/team_size.h"
 #include "primitive_cache/cache.h"
 #include "runtime/disk_cache/disk_cache.h"
 #include "runtime/execution/kernel_cache.h"
@@ -47,6 +50,8 @@ struct Session::State {
   std::shared_ptr<MemoryAccount> memory;  // null: no limit
   PrimitiveCache primitives;
   Services services;
+  std::optional<TeamSize> team_size;         // of services.threads at most
+  std::atomic<int64_t> small_team_runs = 0;  // on fewer threads than that
   SessionVariables variables;
   std::shared_ptr<const ModelState> model;
   std::unique_ptr<const BranchForms> forms;  // null: the model has no inputs that decide branches
