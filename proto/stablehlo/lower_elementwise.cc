@@ -138,9 +138,7 @@ absl::Status Abs(Body& body, const Op& op) {
 
 absl::Status Negate(Body& body, const Op& op) {
   TENON_ASSIGN_OR_RETURN(const Value x, body.Operand(op, 0));
-  const bool is_unsigned = x.dtype == DType::kUint8 || x.dtype == DType::kUint16 ||
-                           x.dtype == DType::kUint32 || x.dtype == DType::kUint64;
-  if (!is_unsigned) {
+  if (!IsUnsigned(x.dtype)) {
     TENON_ASSIGN_OR_RETURN(Value y, body.Map("Neg", {x}));
     return body.DefineResult(op, std::move(y));
   }
@@ -217,10 +215,54 @@ absl::Status Clamp(Body& body, const Op& op) {
   return body.DefineResult(op, std::move(y));
 }
 
+// The numbers of an integer dtype: from `least` on, below `end`, both exact in a double.
+struct IntegerRange {
+  double least, end;
+};
+IntegerRange RangeOf(DType dtype) {
+  const int bits = 8 * static_cast<int>(SizeOf(dtype));
+  return IsUnsigned(dtype) ? IntegerRange{0, std::ldexp(1.0, bits)}
+                           : IntegerRange{-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1)};
+}
+
+// Floats beyond the range of `dtype` become its least or largest integer, and NaN becomes 0;
+// TensorFlow's Cast leaves them to the machine.
+absl::StatusOr<Value> ToInteger(Body& body, const Value& x, DType dtype) {
+  const auto [least, end] = RangeOf(dtype);
+  const auto is = [&](const char* comparison, double bound) -> absl::StatusOr<Value> {
+    TENON_ASSIGN_OR_RETURN(const Value number, body.Number(bound, x.dtype, x));
+    return body.Elementwise(comparison, {x, number}, DType::kBool, {{"T", x.dtype}});
+  };
+  const auto choose = [&](const Value& if_so, const Value& a,
+                          const Value& b) -> absl::StatusOr<Value> {
+    return body.Elementwise("SelectV2", {if_so, a, b}, a.dtype, {{"T", a.dtype}});
+  };
+  TENON_ASSIGN_OR_RETURN(const Value is_number,
+                         body.Elementwise("Equal", {x, x}, DType::kBool, {{"T", x.dtype}}));
+  TENON_ASSIGN_OR_RETURN(const Value below, is("LessEqual", least));
+  TENON_ASSIGN_OR_RETURN(const Value above, is("GreaterEqual", end));
+  TENON_ASSIGN_OR_RETURN(const Value zero, body.Number(0, x.dtype, x));
+  // Only numbers of the range are cast.
+  TENON_ASSIGN_OR_RETURN(Value inside, choose(is_number, x, zero));
+  TENON_ASSIGN_OR_RETURN(inside, choose(below, zero, inside));
+  TENON_ASSIGN_OR_RETURN(inside, choose(above, zero, inside));
+  TENON_ASSIGN_OR_RETURN(
+      Value y, body.Elementwise("Cast", {inside}, dtype, {{"SrcT", x.dtype}, {"DstT", dtype}}));
+  // The largest integer is not exact in a double: all bits but the least integer's.
+  TENON_ASSIGN_OR_RETURN(const Value smallest, body.Number(least, dtype, y));
+  TENON_ASSIGN_OR_RETURN(const Value largest, body.Map("Invert", {smallest}));
+  TENON_ASSIGN_OR_RETURN(y, choose(below, smallest, y));
+  return choose(above, largest, y);
+}
+
 absl::Status Convert(Body& body, const Op& op) {
   TENON_ASSIGN_OR_RETURN(const Value x, body.Operand(op, 0));
   TENON_ASSIGN_OR_RETURN(const Type* type, body.ResultType(op));
   if (x.dtype == type->dtype) return body.DefineResult(op, x);
+  if (IsFloating(x.dtype) && IsInteger(type->dtype)) {
+    TENON_ASSIGN_OR_RETURN(Value y, ToInteger(body, x, type->dtype));
+    return body.DefineResult(op, std::move(y));
+  }
   double number;
   if (x.IsUniform() && x.UniformNumber(number) && IsFloating(type->dtype)) {
     TENON_ASSIGN_OR_RETURN(Value y, body.Uniform(number, type->dtype, x));

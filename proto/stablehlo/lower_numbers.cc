@@ -56,16 +56,30 @@ absl::StatusOr<Value> Mean(Body& body, const Value& sum, const Value& count) {
   return mean;
 }
 
+// The quotient or remainder of integers, of which no divisor is 0, rounding towards zero.
+absl::StatusOr<Value> DivideByNonzero(Body& body, const Value& a, const Value& b, bool quotient) {
+  if (quotient) return body.Map("TruncateDiv", {a, b});
+  if (IsUnsigned(a.dtype)) return body.Map("FloorMod", {a, b});
+  if (SizeOf(a.dtype) >= 4) return body.Map("TruncateMod", {a, b});
+  // TensorFlow's op has no narrow integers.
+  const auto cast = [&](const Value& x, DType dtype) {
+    return body.Elementwise("Cast", {x}, dtype, {{"SrcT", x.dtype}, {"DstT", dtype}});
+  };
+  TENON_ASSIGN_OR_RETURN(const Value wide_a, cast(a, DType::kInt32));
+  TENON_ASSIGN_OR_RETURN(const Value wide_b, cast(b, DType::kInt32));
+  TENON_ASSIGN_OR_RETURN(const Value remainder, body.Map("TruncateMod", {wide_a, wide_b}));
+  return cast(remainder, a.dtype);
+}
+
 // Division by zero gives -1 (all bits) as quotient and the dividend as remainder.
 absl::StatusOr<Value> DivideIntegers(Body& body, const Value& a, const Value& b, bool quotient) {
-  const char* tf_op = quotient ? "TruncateDiv" : "TruncateMod";
   double number;
-  if (b.UniformNumber(number) && number != 0) return body.Map(tf_op, {a, b});
+  if (b.UniformNumber(number) && number != 0) return DivideByNonzero(body, a, b, quotient);
   TENON_ASSIGN_OR_RETURN(const Value zero, body.Number(0, b.dtype, b));
   TENON_ASSIGN_OR_RETURN(const Value one, body.Number(1, b.dtype, b));
   TENON_ASSIGN_OR_RETURN(const Value is_zero, Compare(body, "Equal", b, zero));
   TENON_ASSIGN_OR_RETURN(const Value divisor, Choose(body, is_zero, one, b));
-  TENON_ASSIGN_OR_RETURN(const Value result, body.Map(tf_op, {a, divisor}));
+  TENON_ASSIGN_OR_RETURN(const Value result, DivideByNonzero(body, a, divisor, quotient));
   if (!quotient) return Choose(body, is_zero, a, result);
   TENON_ASSIGN_OR_RETURN(const Value ones, body.Map("Invert", {zero}));
   return Choose(body, is_zero, ones, result);

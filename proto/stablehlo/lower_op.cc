@@ -187,6 +187,11 @@ absl::string_view BinaryOpOf(const Block& block) {
   return returned && (straight || swapped) ? op.name : absl::string_view();
 }
 
+bool IsUnsigned(DType dtype) {
+  return dtype == DType::kUint8 || dtype == DType::kUint16 || dtype == DType::kUint32 ||
+         dtype == DType::kUint64;
+}
+
 bool IsNeutral(absl::string_view op, const Value& v) {
   double x;
   if (!v.UniformNumber(x)) return false;

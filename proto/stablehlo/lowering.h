@@ -57,6 +57,8 @@ absl::StatusOr<FuncRef> ScalarFunction(Body& body, const Block& block, absl::str
 // The name of the op that the block applies to its two arguments, which is all that it does; else
 // "".
 absl::string_view BinaryOpOf(const Block& block);
+// uint8 to uint64.
+bool IsUnsigned(DType dtype);
 // Whether `v` is the neutral element of "add", "maximum" and so on.
 bool IsNeutral(absl::string_view op, const Value& v);
 

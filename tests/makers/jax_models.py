@@ -200,6 +200,37 @@ def algebra(a, b, i):
           "VALID", feature_group_count=4)}
 
 
+def integers(x, a, b):
+  """Conversions of numbers that the dtype does not have, and remainders of all widths."""
+  key = jax.random.key(3)
+  types = ("int8", "uint8", "int16", "uint16", "int32", "uint32")
+  found = {f"to_{t}": x.astype(t) for t in types}
+  found |= {f"half_to_{t}": x.astype(jnp.float16).astype(t) for t in types}
+  found |= {f"rem_{t}": lax.rem(a.astype(t), b.astype(t)) for t in types}
+  found |= {f"div_{t}": lax.div(a.astype(t), b.astype(t)) for t in types}
+  found["randint"] = jax.random.randint(key, (7,), -5, 100)
+  found["bytes"] = jax.random.randint(key, (7,), 0, 200, dtype=jnp.uint8)
+  return found
+
+
+def sorting(x, i):
+  """Orders by one key and by several, ascending and descending, with ties, NaN and both zeros."""
+  coarse = jnp.round(x)
+  bits = x.astype(jnp.bfloat16)
+  return {
+      "rows": jnp.sort(x, 1), "columns": jnp.sort(x, 0), "down": jnp.sort(x, 1, descending=True),
+      "order": jnp.argsort(coarse, 1).astype(jnp.int32),
+      "order_down": jnp.argsort(coarse, 1, descending=True).astype(jnp.int32),
+      "integers": jnp.sort(i), "order_integers": jnp.argsort(i % 5).astype(jnp.int32),
+      "unsigned": jnp.sort(i.astype(jnp.uint8)), "flags": jnp.sort(i > 3),
+      "narrow": jnp.sort(bits, 1).astype(jnp.float32), "median": jnp.median(jnp.nan_to_num(x), 1),
+      "lexicographic": jnp.lexsort((i, i % 3)).astype(jnp.int32),
+      "pairs": jnp.stack(lax.sort((coarse[1], x[1], x[0]), num_keys=2)),
+      "reverse": lax.sort((i % 4, i), num_keys=1, is_stable=True)[1],
+      "permutation": jax.random.permutation(jax.random.key(5), 20),
+      "unique": jnp.unique(i % 5, size=6, fill_value=-1)}
+
+
 MODELS = {
     "cnn": keras_model(cnn, {"": {"x": floats(1, 12, 14, 3)}, "_b2": {"x": floats(2, 12, 14, 3)}}),
     "encoder": keras_model(encoder, {
@@ -212,6 +243,17 @@ MODELS = {
     "numbers": function(numbers, None, {
         "": {"x": floats(4), "i": np.array([-7, 3, 100, -2147483648, 5, 0], np.int32),
              "j": np.array([2, -3, 0, -1, 33, 4], np.int32)}}, by_jax=True),
+    "integers": function(integers, None, {
+        "": {"x": np.array([np.nan, np.inf, -np.inf, 1e12, -1e12, 300.7, -300.7, 127.9, -128.9, 255.5,
+                            65535.9, -0.5, 2147483520, 2147483648, -2147483648, 4294967040, 3.99],
+                           np.float32),
+             "a": np.array([7, -7, 100, -128, 255, 30000, -32768, 2147483647, -2147483648, 0, 5], np.int32),
+             "b": np.array([3, 3, -7, -1, 16, 7, -1, 10, -1, 5, 0], np.int32)}}, by_jax=True),
+    "sorting": function(sorting, None, {
+        "": {"x": np.array([[0.5, -0.0, 2.5, np.nan, -np.inf, 0.0, -2.6],
+                            [1.5, -1.5, 1.5, 3.25, 0.0, -7.0, 1.5],
+                            [np.inf, 4.0, np.nan, -4.0, 4.0, -np.nan, 1e-42]], np.float32),
+             "i": np.array([5, 3, -2, 9, 3, 200, 0, -100, 7, 3], np.int32)}}, by_jax=True),
     "flow": function(flow, None, {
         "": {"x": floats(3, 4), "n": np.int32(4)}, "_none": {"x": floats(3, 4), "n": np.int32(0)}}),
     "reductions": function(reductions, None, {"": {"x": floats(3, 5, 4)}}),
