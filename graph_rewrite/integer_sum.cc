@@ -11,7 +11,7 @@ namespace tenon {
 namespace {
 
 constexpr int kMostHops = 64;
-constexpr size_t kMostTerms = 16;
+constexpr size_t kMostProducts = 16;
 constexpr int64_t kMostElements = 64;  // of a tensor whose elements are followed
 
 // Where element `index` of a node's result comes from.
@@ -169,7 +169,7 @@ bool IntegerSum::Add(const IntegerSum& other, int64_t times) {
     auto same = std::find_if(terms.begin(), terms.end(),
                              [&](const IntegerTerm& t) { return t.SameNumber(term); });
     if (same == terms.end()) {
-      if (terms.size() == kMostTerms) return false;
+      if (terms.size() == kMostProducts) return false;
       terms.push_back(term);
       terms.back().times = product;
       same = std::prev(terms.end());

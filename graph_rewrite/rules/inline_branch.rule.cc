@@ -1,14 +1,12 @@
 // If and Case whose selector is constant become the nodes of the branch that it selects. Shapes and
 // values then pass through, other rules see what was hidden in the function, and the conditions of
 // further branches may become constants, too.
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
-#include "env/containers.h"
 #include "env/status.h"
+#include "graph_rewrite/inline_body.h"
 #include "graph_rewrite/rule.h"
 #include "ops/control/branch.h"
 #include "ops/op.h"
@@ -49,41 +47,19 @@ Outcome InlineBranch(RuleContext& context, NodeId id) {
   const Node call = context.node(id);
   const auto body = BranchToInline(context, call);
   if (!body.ok()) return Outcome::Skip(0, std::string(body.status().message()), id);
-  const auto order = (*body)->TopologicalOrder();
-  if (!order.ok()) return Outcome::Skip(1, std::string(order.status().message()), id);
   if (!context.IsUnordered(id)) {
     return Outcome::Skip(1, "other nodes wait for it, or it is a target", id);
   }
-
-  HashMap<NodeId, NodeId> inlined;
-  HashMap<NodeId, Endpoint> arguments;
-  for (size_t i = 0; i < (*body)->inputs().size(); ++i) {
-    arguments[(*body)->inputs()[i].node] = call.inputs[i + 1];
-  }
-  const auto outside = [&](Endpoint e) -> Endpoint {
-    const auto argument = arguments.find(e.node);
-    return argument != arguments.end() ? argument->second : Endpoint{inlined.at(e.node), e.port};
-  };
-  for (NodeId inner : *order) {
-    if (arguments.contains(inner)) continue;
-    Node n = (*body)->node(inner);
-    for (Endpoint& e : n.inputs) e = outside(e);
-    auto& controls = n.control_inputs;
-    controls.erase(std::remove_if(controls.begin(), controls.end(),
-                                  [&](NodeId c) { return arguments.contains(c); }),
-                   controls.end());
-    for (NodeId& c : controls) c = inlined.at(c);
-    inlined[inner] = context.rw.AddNode(std::move(n));
-  }
-  for (size_t i = 0; i < (*body)->outputs().size(); ++i) {
-    context.rw.ReplaceAllUses({id, static_cast<int>(i)}, outside((*body)->outputs()[i].source));
+  std::vector<Endpoint> ends;
+  for (const GraphOutput& output : (*body)->outputs()) ends.push_back(output.source);
+  const absl::StatusOr<std::vector<Endpoint>> results =
+      InlineBody(context, **body, absl::MakeConstSpan(call.inputs).subspan(1), ends);
+  if (!results.ok()) return Outcome::Skip(1, std::string(results.status().message()), id);
+  for (size_t i = 0; i < results->size(); ++i) {
+    context.rw.ReplaceAllUses({id, static_cast<int>(i)}, (*results)[i]);
   }
   context.shapes.ExpectMore();
   context.RemoveIfDead(id);
-  for (NodeId inner : *order) {
-    const auto outer = inlined.find(inner);
-    if (outer != inlined.end()) context.RemoveIfDead(outer->second);
-  }
   return Outcome::Fired();
 }
 

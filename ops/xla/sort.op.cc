@@ -1,10 +1,12 @@
 // XlaSort and XlaKeyValueSort: the rows along the last dimension in ascending order; the second
-// also moves values along with their keys. Equal keys keep their order.
+// also moves values along with their keys. _SortByKeys: several tensors along any dimension, by
+// integer keys. Equal keys keep their order.
 #include <algorithm>
 #include <numeric>
 
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
+#include "kernels/xla/sort_by_keys.h"
 #include "kernels/xla/total_order.h"
 #include "ops/op.h"
 
@@ -107,6 +109,29 @@ const OpRegistration key_value_sort({
              "complex64 complex128 qint8 quint8 qint16 quint16 qint32",
     .shape = KeyValueShape,
     .reference = XlaKeyValueSort,
+    .error_bound = ErrorBound::kExact,
+});
+
+absl::Status SortByKeysShape(ShapeContext& c) {
+  const int keys = c.num_inputs() - c.num_outputs() - 1;
+  if (keys < 1 || c.num_outputs() == 0) return InvalidArgument("there is nothing to sort");
+  TENON_RETURN_IF_ERROR(c.ExpectRank(c.num_inputs() - 1, 0));
+  Shape shape = Shape::Unknown();
+  for (int i = 0; i + 1 < c.num_inputs(); ++i) {
+    TENON_ASSIGN_OR_RETURN(shape, MergeShapes(shape, c.input(i)));
+  }
+  for (int i = 0; i < c.num_outputs(); ++i) c.set_output(i, shape);
+  return absl::OkStatus();
+}
+
+const OpRegistration sort_by_keys({
+    .name = "_SortByKeys",
+    .inputs = "keys: K, inputs: T, dimension: int32",
+    .outputs = "outputs: T",
+    .attrs = "K: list(type); T: list(type); descending: list(bool)",
+    .types = "K: int8 uint8 int16 uint16 int32 uint32 int64 uint64",
+    .shape = SortByKeysShape,
+    .reference = SortByKeysKernel,
     .error_bound = ErrorBound::kExact,
 });
 

@@ -252,6 +252,7 @@ const std::map<std::string, std::string>& NeverValid() {
       {"_SentencepieceTokenizeOp", kPieces},
       {"_SentencepieceTokenizeWithOffsetsOp", kPieces},
       {"_SentencepieceVocabSizeOp", kPieces},
+      {"_SortByKeys", kPrivate},
   };
   return *reasons;
 }
