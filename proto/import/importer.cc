@@ -10,6 +10,7 @@
 #include "proto/import/body_import.h"
 #include "proto/import/call_module.h"
 #include "proto/import/for_loop.h"
+#include "proto/import/implementations.h"
 #include "proto/import/map_defun.h"
 #include "proto/messages/attr_proto.h"
 #include "proto/messages/tenon_graph.pb.h"
@@ -134,13 +135,15 @@ absl::StatusOr<std::unique_ptr<Importer>> Importer::Create(tf::GraphDef& graph) 
       return InvalidArgument("two functions are named '", name, "'");
     }
   }
+  importer->for_cpus_ = CpuImplementations(graph.library());
   importer->max_nodes_ = std::max(kMinMaxNodes, kMaxUses * nodes);
   importer->calls_left_ = importer->max_nodes_;
   return importer;
 }
 
 absl::StatusOr<const BodyIndex*> Importer::Function(const std::string& name) {
-  auto it = functions_.find(name);
+  const auto for_cpus = for_cpus_.find(name);
+  auto it = functions_.find(for_cpus == for_cpus_.end() ? name : for_cpus->second);
   if (it == functions_.end()) {
     return InvalidArgument("calls function '", name, "', which the model does not have");
   }

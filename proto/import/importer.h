@@ -87,6 +87,7 @@ class Importer {
   size_t calls_left_ = 0;
   BodyIndex top_;
   HashMap<std::string, std::unique_ptr<BodyIndex>> functions_;
+  HashMap<std::string, std::string> for_cpus_;  // what is called instead (implementations.h)
   std::vector<std::unique_ptr<tf::FunctionDef>> written_functions_;
   HashMap<const tf::NodeDef*, std::string> modules_;  // and the main ones' names
   TensorReader tensors_;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "kernels/state/variable.h"
 #include "load_testing.h"
 
@@ -106,6 +107,40 @@ TEST(Functions, ControlEdgesFollowSideEffects) {
   ASSERT_NE(g.FindNode("c/shout"), nullptr);
   EXPECT_EQ(g.FindNode("c/pure"), nullptr);  // nobody needs it
   EXPECT_THAT(g.FindNode("y")->control_inputs, ElementsAre(g.FindNode("c/shout")->id));
+}
+
+// A function that says what it implements, for which device ("": any), and perhaps that it keeps
+// results for a gradient.
+std::string Implementation(const std::string& name, const std::string& op,
+                           const std::string& device, const std::string& more = "") {
+  std::string text = Function(name, Unary("node_def", "n", op, "a"), "n:y:0");
+  const auto attr = [](const std::string& key, const std::string& value) {
+    return absl::StrCat(" attr { key: '", key, "' value { s: '", value, "' } }");
+  };
+  return absl::StrCat(text.substr(0, text.rfind('}')), attr("api_implements", "it"),
+                      attr("api_preferred_device", device), more, " }\n");
+}
+
+TEST(Functions, OfSeveralImplementationsTheOneForCpusIsCalled) {
+  const auto op_called = [](const std::string& functions) {
+    const auto model =
+        Fetch(absl::StrCat(kX, Call("c", "any", "input: 'x'"), Library(functions)), "c:0");
+    EXPECT_TRUE(model.ok()) << model.status();
+    return model.ok() ? model->graph.FindNode("c/n")->op : "";
+  };
+  const std::string any = Implementation("any", "Neg", "");
+  const std::string cpu = Implementation("cpu", "Exp", "CPU");
+  const std::string gpu = Implementation("gpu", "Abs", "GPU");
+  const std::string forward = Implementation(
+      "forward", "Sqrt", "CPU", " attr { key: 'backward_function_name' value { s: 'back' } }");
+  EXPECT_EQ(op_called(any + gpu + cpu), "Exp");
+  EXPECT_EQ(op_called(forward + cpu + any), "Exp");
+  EXPECT_EQ(op_called(any + gpu), "Neg") << "there is none for CPUs";
+  EXPECT_EQ(op_called(any + forward), "Neg") << "another kind of function";
+  const std::string wide = absl::StrReplaceAll(cpu, {{"input_arg { name: 'a' type: DT_FLOAT }",
+                                                      "input_arg { name: 'a' type: DT_FLOAT } "
+                                                      "input_arg { name: 'b' type: DT_FLOAT }"}});
+  EXPECT_EQ(op_called(any + wide), "Neg") << "another signature";
 }
 
 std::string Gradient(const std::string& library) {
