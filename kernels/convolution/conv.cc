@@ -9,6 +9,7 @@
 #include "kernels/convolution/conv_bfloat16.h"
 #include "kernels/convolution/conv_depthwise.h"
 #include "kernels/convolution/conv_few_outputs.h"
+#include "kernels/convolution/conv_flat_lines.h"
 #include "kernels/convolution/conv_gather.h"
 #include "kernels/convolution/conv_lines.h"
 #include "kernels/convolution/conv_padded.h"
@@ -223,9 +224,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
 
   for (const auto& own :
        {ConvPixelVectorsKernel, ConvFewOutputsKernel, ConvRowsKernel, ConvSmallGroupsKernel,
-        ConvDepthwiseKernel, ConvLinesKernel, ConvWinogradKernel, ConvWindowProductKernel,
-        ConvProductKernel, ConvGatherKernel, ConvTapsKernel, ConvPointwiseKernel, ConvPaddedKernel,
-        ConvBfloat16SwishKernel}) {
+        ConvDepthwiseKernel, ConvFlatLinesKernel, ConvLinesKernel, ConvWinogradKernel,
+        ConvWindowProductKernel, ConvProductKernel, ConvGatherKernel, ConvTapsKernel,
+        ConvPointwiseKernel, ConvPaddedKernel, ConvBfloat16SwishKernel}) {
     auto kernel = own(p, g, fused);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
   }

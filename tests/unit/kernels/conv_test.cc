@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
+#include "kernels/convolution/flat_lines_simd.h"
 #include "kernels/convolution/pixel_vectors_simd.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/matmul/tile_product.h"
@@ -104,6 +105,34 @@ const ConvCase kCases[] = {
      .filter = {3, 5, 6, 3},
      .padding = "VALID",
      .stride = 2},
+    // Lines shorter than a vector, of some vectors, and of more than the loops take at once.
+    {.name = "flat_lines", .depthwise = true, .input = {2, 9, 70, 3}, .filter = {5, 5, 3, 1}},
+    {.name = "flat_lines_long", .depthwise = true, .input = {1, 5, 701, 1}, .filter = {3, 7, 1, 1}},
+    {.name = "flat_lines_short", .depthwise = true, .input = {1, 7, 2, 1}, .filter = {4, 3, 1, 1}},
+    {.name = "flat_lines_multiplier",
+     .depthwise = true,
+     .input = {2, 6, 33, 1},
+     .filter = {3, 3, 1, 3}},
+    {.name = "flat_lines_valid",
+     .depthwise = true,
+     .input = {1, 16, 37, 2},
+     .filter = {11, 11, 2, 1},
+     .padding = "VALID"},
+    {.name = "flat_lines_dilated",
+     .depthwise = true,
+     .input = {2, 15, 21, 3},
+     .filter = {3, 5, 3, 1},
+     .dilation = 2},
+    {.name = "flat_lines_beyond_image",
+     .depthwise = true,
+     .input = {1, 2, 3, 3},
+     .filter = {9, 13, 3, 1}},
+    {.name = "flat_lines_explicit",
+     .depthwise = true,
+     .input = {1, 6, 20, 1},
+     .filter = {3, 4, 1, 2},
+     .padding = "EXPLICIT",
+     .explicit_paddings = {0, 0, 2, 1, 5, 0, 0, 0}},
     {.name = "rows", .input = {2, 5, 7, 18}, .filter = {1, 1, 18, 70}},
     {.name = "rows_large", .input = {1, 9, 7, 400}, .filter = {1, 1, 400, 500}},
     {.name = "rows_few", .input = {1, 2, 3, 40}, .filter = {1, 1, 40, 90}},
@@ -507,6 +536,32 @@ TEST_F(OwnConvolutions, ServeNarrowPixels) {
     ++cases;
   }
   EXPECT_EQ(cases, 13);
+}
+
+TEST_F(OwnConvolutions, ServeFewChannelsInFlatLines) {
+  int cases = 0;
+  for (const ConvCase& c : kCases) {
+    if (!absl::StartsWith(c.name, "flat_lines")) continue;
+    const auto got =
+        RunNode(MakeNode("_MklNativeDepthwiseConv2dNative", ConvAttrs(c, DType::kFloat)),
+                {RandomTensor(DType::kFloat, c.input, 1), RandomTensor(DType::kFloat, c.filter, 2)},
+                {.constants = {1}});
+    ASSERT_TRUE(got.ok()) << got.status();
+    if (FindFlatLoops(1).lanes >= 8) EXPECT_EQ(got->implementation, "flat lines") << c.name;
+    ++cases;
+  }
+  EXPECT_EQ(cases, 8);
+}
+
+// 5, 6 and 7 results for each pixel have vectors of their own that repeat.
+TEST(FlatLoops, RepeatAfterWholePixels) {
+  const size_t lanes = FindFlatLoops(1).lanes;
+  for (const size_t pixel : {1u, 2u, 3u, 5u, 6u, 7u}) {
+    const FlatLoops loops = FindFlatLoops(pixel);
+    EXPECT_NE(loops.compute, nullptr) << pixel;
+    EXPECT_EQ(loops.phases * lanes % pixel, 0u) << pixel;
+  }
+  EXPECT_EQ(FindFlatLoops(11).compute, nullptr);
 }
 
 TEST_F(OwnConvolutions, ServeRows) {
