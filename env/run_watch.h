@@ -10,7 +10,8 @@
 namespace tenon {
 
 // Measures a run from its construction to its end, looks after the placement of the run's team
-// (env/spread_team.h), and tells `team_size` about it.
+// (env/spread_team.h), and tells `team_size` about it. Of one thread, which nobody else joins
+// later, it measures nothing.
 class RunWatch {
  public:
   // `best` is the time of the fastest run of this kind, in seconds, or infinity; it is updated.
@@ -23,6 +24,7 @@ class RunWatch {
   const int threads_;
   std::atomic<double>& best_;
   TeamSize& team_size_;
+  const bool measures_;
   const double start_;
   TeamPlacement placement_;
 };

@@ -13,7 +13,7 @@ constexpr int kCrowdedIntervals = 2;    // in a row, before the team becomes sma
 constexpr double kPatience = 0.25, kMostPatience = 4;
 // A thread that wanted a CPU for less than this part of the runs' time says nothing.
 constexpr double kLeastPart = 0.1;
-constexpr double kFasterBy = 1.15;
+constexpr double kFasterBy = 1.15;  // what makes a smaller team worth it
 
 }  // namespace
 
@@ -70,10 +70,13 @@ void TeamSize::Begin(int threads, double now) {
 }
 
 void TeamSize::Count(int threads, double now, double elapsed) {
-  if (!watching_.load(std::memory_order_relaxed)) return;
+  if (!watching()) return;
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;  // one of several concurrent runs is enough
-  if (rule_.TryAll(now)) threads_.store(rule_.threads(), std::memory_order_relaxed);
+  if (rule_.TryAll(now)) {
+    threads_.store(most_, std::memory_order_relaxed);
+    return Begin(most_, now);
+  }
   if (threads <= 1) return;
   if (interval_.threads != threads) return Begin(threads, now);
   if (interval_.caller != std::this_thread::get_id()) {

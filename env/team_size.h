@@ -53,6 +53,8 @@ class TeamSize {
   // A run on `threads`, by the calling thread's team, ended at `now` and took `elapsed`. Allocates
   // nothing.
   void Count(int threads, double now, double elapsed);
+  // Whether threads() may change.
+  bool watching() const { return watching_.load(std::memory_order_relaxed); }
   // From now on all threads, always.
   void Fix();
 
