@@ -4,6 +4,8 @@
 
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
+#include "kernels/interface/parallel.h"
+#include "kernels/interface/types.h"
 #include "kernels/layout/copy.h"
 #include "kernels/layout/strided_copy.h"
 #include "kernels/xla/slice_places.h"
@@ -11,6 +13,9 @@
 
 namespace tenon {
 namespace {
+
+// What it takes to find a slice, and to copy an element.
+constexpr double kSliceNs = 8, kElementNs = 0.5;
 
 absl::Status CheckSlice(const GatherNumbers& numbers, const Shape& operand, const DimList& slice) {
   if (static_cast<int>(slice.size()) != operand.rank()) {
@@ -88,16 +93,36 @@ absl::StatusOr<std::unique_ptr<Kernel>> XlaGather(PrepareContext& p) {
       return absl::OkStatus();
     });
   }
+  if (empty) return MakeKernel([](RunContext&) { return absl::OkStatus(); });
+  const int64_t elements = out.num_elements() / places.count();  // of a slice
+  const int threads = p.services().threads;
+  const int64_t grain = ParallelGrain(kSliceNs + kElementNs * static_cast<double>(elements));
+  if (elements == 1) {
+    return MakeKernel([=](RunContext& run) {
+      ParallelFor(threads, places.count(), grain, [&](int64_t begin, int64_t end) {
+        VisitStorage(dtype, [&]<typename T>() {
+          const T* const operand = run.input<T>(0);
+          T* const result = run.output<T>(0);
+          // The other dimensions have size 1, so the slices follow each other.
+          for (int64_t i = begin; i < end; ++i)
+            result[i] = operand[places.Clamped(run.input(1), i)];
+        });
+      });
+      return absl::OkStatus();
+    });
+  }
   return MakeKernel([=](RunContext& run) {
-    for (int64_t i = 0; !empty && i < places.count(); ++i) {
-      int64_t left = i, at = 0;
-      for (size_t d = batch.size(); d-- > 0;) {
-        at += left % batch[d] * batch_strides[d];
-        left /= batch[d];
+    ParallelFor(threads, places.count(), grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        int64_t left = i, at = 0;
+        for (size_t d = batch.size(); d-- > 0;) {
+          at += left % batch[d] * batch_strides[d];
+          left /= batch[d];
+        }
+        copy.Run(dtype, ElementAddress(run.input(0), dtype, places.Clamped(run.input(1), i)),
+                 ElementAddress(run.output(0), dtype, at));
       }
-      copy.Run(dtype, ElementAddress(run.input(0), dtype, places.Clamped(run.input(1), i)),
-               ElementAddress(run.output(0), dtype, at));
-    }
+    });
     return absl::OkStatus();
   });
 }
