@@ -42,8 +42,8 @@ class FlatLinesKernel final : public Kernel {
                              static_cast<double>(lines_))),
         flops_(g.flops()),
         chain_(p, fused, static_cast<size_t>(g.out_channels)) {
-    const int64_t pixels = width_.out + (width_.window - 1) * width_.dilation;
-    row_floats_ = static_cast<size_t>(pixels * pixel()) + loops_.phases * loops_.lanes;
+    row_pixels_ = width_.out + (width_.window - 1) * width_.dilation;
+    row_floats_ = static_cast<size_t>(row_pixels_ * pixel()) + TapFloats();
     kept_rows_ = (height_.window - 1) * height_.dilation + 1;
   }
 
@@ -95,10 +95,10 @@ class FlatLinesKernel final : public Kernel {
 
   // A row of the image with its padding, each channel once for each of its results.
   void CopyRow(const float* image, float* row) const {
-    const int64_t before = std::clamp<int64_t>(width_.pad, 0, width_.out + width_.window);
+    const int64_t before = std::min(width_.pad, row_pixels_);
+    const int64_t pixels = std::min(width_.in, row_pixels_ - before);
     float* const end = row + row_floats_;
     row = std::fill_n(row, before * pixel(), 0.0f);
-    const int64_t room = (end - row) / pixel(), pixels = std::min(width_.in, room);
     if (multiplier_ == 1) {
       row = std::copy_n(image, pixels * channels_, row);
     } else {
@@ -149,8 +149,8 @@ class FlatLinesKernel final : public Kernel {
   const int64_t grain_;
   const double flops_;
   const TileChain chain_;
+  int64_t row_pixels_, kept_rows_;
   size_t row_floats_;
-  int64_t kept_rows_;
   std::vector<float> weights_;
 };
 

@@ -2,10 +2,10 @@
 // also moves values along with their keys. _SortByKeys: several tensors along any dimension, by
 // integer keys. Equal keys keep their order.
 #include <algorithm>
-#include <numeric>
 
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
+#include "kernels/xla/row_order.h"
 #include "kernels/xla/sort_by_keys.h"
 #include "kernels/xla/total_order.h"
 #include "ops/op.h"
@@ -52,19 +52,6 @@ absl::Status KeyValueShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-// The positions of a row's elements in sorted order.
-template <typename T>
-void SortPositions(const T* row, std::vector<int64_t>& positions) {
-  std::iota(positions.begin(), positions.end(), 0);
-  std::stable_sort(positions.begin(), positions.end(),
-                   [row](int64_t a, int64_t b) { return OrderKey(row[a]) < OrderKey(row[b]); });
-}
-
-template <typename T>
-void Arrange(const T* row, const std::vector<int64_t>& positions, T* out) {
-  for (size_t i = 0; i < positions.size(); ++i) out[i] = row[positions[i]];
-}
-
 absl::StatusOr<std::unique_ptr<Kernel>> XlaKeyValueSort(PrepareContext& p) {
   const Rows rows(p.input_shape(0));
   const DType values = p.input_dtype(1);
@@ -73,14 +60,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> XlaKeyValueSort(PrepareContext& p) {
     return MakeKernel([=](RunContext& run) {
       const int64_t grain = ParallelGrain(40.0 * static_cast<double>(rows.length));
       ParallelFor(threads, rows.count, grain, [&](int64_t begin, int64_t end) {
-        std::vector<int64_t> positions(static_cast<size_t>(rows.length));
+        RowOrder order(rows.length);
         for (int64_t r = begin; r < end; ++r) {
-          const int64_t at = r * rows.length;
-          SortPositions(run.input<K>(0) + at, positions);
-          Arrange(run.input<K>(0) + at, positions, run.output<K>(0) + at);
-          VisitStorage(values, [&]<typename V>() {
-            Arrange(run.input<V>(1) + at, positions, run.output<V>(1) + at);
-          });
+          const SortedRow row{r * rows.length, 1};
+          order.Restart();
+          order.SortBy(run.input<K>(0), row, /*descending=*/false);
+          order.Arrange(run.input<K>(0), row, run.output<K>(0));
+          VisitStorage(
+              values, [&]<typename V>() { order.Arrange(run.input<V>(1), row, run.output<V>(1)); });
         }
       });
       return absl::OkStatus();

@@ -229,30 +229,22 @@ IntegerRange RangeOf(DType dtype) {
 // TensorFlow's Cast leaves them to the machine.
 absl::StatusOr<Value> ToInteger(Body& body, const Value& x, DType dtype) {
   const auto [least, end] = RangeOf(dtype);
-  const auto is = [&](const char* comparison, double bound) -> absl::StatusOr<Value> {
-    TENON_ASSIGN_OR_RETURN(const Value number, body.Number(bound, x.dtype, x));
-    return body.Elementwise(comparison, {x, number}, DType::kBool, {{"T", x.dtype}});
-  };
-  const auto choose = [&](const Value& if_so, const Value& a,
-                          const Value& b) -> absl::StatusOr<Value> {
-    return body.Elementwise("SelectV2", {if_so, a, b}, a.dtype, {{"T", a.dtype}});
-  };
-  TENON_ASSIGN_OR_RETURN(const Value is_number,
-                         body.Elementwise("Equal", {x, x}, DType::kBool, {{"T", x.dtype}}));
-  TENON_ASSIGN_OR_RETURN(const Value below, is("LessEqual", least));
-  TENON_ASSIGN_OR_RETURN(const Value above, is("GreaterEqual", end));
+  TENON_ASSIGN_OR_RETURN(const Value first, body.Number(least, x.dtype, x));
+  TENON_ASSIGN_OR_RETURN(const Value beyond, body.Number(end, x.dtype, x));
+  TENON_ASSIGN_OR_RETURN(const Value is_number, CompareBy(body, "Equal", x, x));
+  TENON_ASSIGN_OR_RETURN(const Value below, CompareBy(body, "LessEqual", x, first));
+  TENON_ASSIGN_OR_RETURN(const Value above, CompareBy(body, "GreaterEqual", x, beyond));
   TENON_ASSIGN_OR_RETURN(const Value zero, body.Number(0, x.dtype, x));
   // Only numbers of the range are cast.
-  TENON_ASSIGN_OR_RETURN(Value inside, choose(is_number, x, zero));
-  TENON_ASSIGN_OR_RETURN(inside, choose(below, zero, inside));
-  TENON_ASSIGN_OR_RETURN(inside, choose(above, zero, inside));
-  TENON_ASSIGN_OR_RETURN(
-      Value y, body.Elementwise("Cast", {inside}, dtype, {{"SrcT", x.dtype}, {"DstT", dtype}}));
+  TENON_ASSIGN_OR_RETURN(Value inside, Choose(body, is_number, x, zero));
+  TENON_ASSIGN_OR_RETURN(inside, Choose(body, below, zero, inside));
+  TENON_ASSIGN_OR_RETURN(inside, Choose(body, above, zero, inside));
+  TENON_ASSIGN_OR_RETURN(Value y, CastTo(body, inside, dtype));
   // The largest integer is not exact in a double: all bits but the least integer's.
   TENON_ASSIGN_OR_RETURN(const Value smallest, body.Number(least, dtype, y));
   TENON_ASSIGN_OR_RETURN(const Value largest, body.Map("Invert", {smallest}));
-  TENON_ASSIGN_OR_RETURN(y, choose(below, smallest, y));
-  return choose(above, largest, y);
+  TENON_ASSIGN_OR_RETURN(y, Choose(body, below, smallest, y));
+  return Choose(body, above, largest, y);
 }
 
 absl::Status Convert(Body& body, const Op& op) {

@@ -6,15 +6,6 @@
 namespace tenon::stablehlo {
 namespace {
 
-absl::StatusOr<Value> Compare(Body& body, absl::string_view tf_op, const Value& a, const Value& b) {
-  return body.Elementwise(tf_op, {a, b}, DType::kBool, {{"T", a.dtype}});
-}
-
-absl::StatusOr<Value> Choose(Body& body, const Value& condition, const Value& yes,
-                             const Value& no) {
-  return body.Elementwise("SelectV2", {condition, yes, no}, yes.dtype, {{"T", yes.dtype}});
-}
-
 absl::StatusOr<Value> Bits(Body& body, const Value& x, DType dtype) {
   if (x.dtype == dtype) return x;
   return body.Elementwise("Bitcast", {x}, dtype, {{"T", x.dtype}, {"type", dtype}});
@@ -62,13 +53,10 @@ absl::StatusOr<Value> DivideByNonzero(Body& body, const Value& a, const Value& b
   if (IsUnsigned(a.dtype)) return body.Map("FloorMod", {a, b});
   if (SizeOf(a.dtype) >= 4) return body.Map("TruncateMod", {a, b});
   // TensorFlow's op has no narrow integers.
-  const auto cast = [&](const Value& x, DType dtype) {
-    return body.Elementwise("Cast", {x}, dtype, {{"SrcT", x.dtype}, {"DstT", dtype}});
-  };
-  TENON_ASSIGN_OR_RETURN(const Value wide_a, cast(a, DType::kInt32));
-  TENON_ASSIGN_OR_RETURN(const Value wide_b, cast(b, DType::kInt32));
+  TENON_ASSIGN_OR_RETURN(const Value wide_a, CastTo(body, a, DType::kInt32));
+  TENON_ASSIGN_OR_RETURN(const Value wide_b, CastTo(body, b, DType::kInt32));
   TENON_ASSIGN_OR_RETURN(const Value remainder, body.Map("TruncateMod", {wide_a, wide_b}));
-  return cast(remainder, a.dtype);
+  return CastTo(body, remainder, a.dtype);
 }
 
 // Division by zero gives -1 (all bits) as quotient and the dividend as remainder.
@@ -77,7 +65,7 @@ absl::StatusOr<Value> DivideIntegers(Body& body, const Value& a, const Value& b,
   if (b.UniformNumber(number) && number != 0) return DivideByNonzero(body, a, b, quotient);
   TENON_ASSIGN_OR_RETURN(const Value zero, body.Number(0, b.dtype, b));
   TENON_ASSIGN_OR_RETURN(const Value one, body.Number(1, b.dtype, b));
-  TENON_ASSIGN_OR_RETURN(const Value is_zero, Compare(body, "Equal", b, zero));
+  TENON_ASSIGN_OR_RETURN(const Value is_zero, CompareBy(body, "Equal", b, zero));
   TENON_ASSIGN_OR_RETURN(const Value divisor, Choose(body, is_zero, one, b));
   TENON_ASSIGN_OR_RETURN(const Value result, DivideByNonzero(body, a, divisor, quotient));
   if (!quotient) return Choose(body, is_zero, a, result);
@@ -139,7 +127,7 @@ absl::Status Shift(Body& body, const Op& op) {
     TENON_ASSIGN_OR_RETURN(const Value count, Bits(body, b, natural));
     TENON_ASSIGN_OR_RETURN(const Value limit, body.Number(width, natural, b));
     TENON_ASSIGN_OR_RETURN(const Value last, body.Number(width - 1, as, b));
-    TENON_ASSIGN_OR_RETURN(too_far, Compare(body, "GreaterEqual", count, limit));
+    TENON_ASSIGN_OR_RETURN(too_far, CompareBy(body, "GreaterEqual", count, limit));
     TENON_ASSIGN_OR_RETURN(by, Choose(body, too_far, last, by));
   }
   TENON_ASSIGN_OR_RETURN(Value y, body.Map(tf_op, {x, by}));

@@ -187,6 +187,20 @@ absl::string_view BinaryOpOf(const Block& block) {
   return returned && (straight || swapped) ? op.name : absl::string_view();
 }
 
+absl::StatusOr<Value> CompareBy(Body& body, absl::string_view tf_op, const Value& a,
+                                const Value& b) {
+  return body.Elementwise(tf_op, {a, b}, DType::kBool, {{"T", a.dtype}});
+}
+
+absl::StatusOr<Value> Choose(Body& body, const Value& condition, const Value& yes,
+                             const Value& no) {
+  return body.Elementwise("SelectV2", {condition, yes, no}, yes.dtype, {{"T", yes.dtype}});
+}
+
+absl::StatusOr<Value> CastTo(Body& body, const Value& x, DType dtype) {
+  return body.Elementwise("Cast", {x}, dtype, {{"SrcT", x.dtype}, {"DstT", dtype}});
+}
+
 bool IsUnsigned(DType dtype) {
   return dtype == DType::kUint8 || dtype == DType::kUint16 || dtype == DType::kUint32 ||
          dtype == DType::kUint64;

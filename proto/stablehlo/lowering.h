@@ -57,6 +57,11 @@ absl::StatusOr<FuncRef> ScalarFunction(Body& body, const Block& block, absl::str
 // The name of the op that the block applies to its two arguments, which is all that it does; else
 // "".
 absl::string_view BinaryOpOf(const Block& block);
+// Elementwise ops whose attributes follow from their operands.
+absl::StatusOr<Value> CompareBy(Body& body, absl::string_view tf_op, const Value& a,
+                                const Value& b);
+absl::StatusOr<Value> Choose(Body& body, const Value& condition, const Value& yes, const Value& no);
+absl::StatusOr<Value> CastTo(Body& body, const Value& x, DType dtype);
 // uint8 to uint64.
 bool IsUnsigned(DType dtype);
 // Whether `v` is the neutral element of "add", "maximum" and so on.

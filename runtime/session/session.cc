@@ -231,30 +231,34 @@ absl::StatusOr<std::vector<Tensor>> Session::RunAligned(absl::Span<const Tensor>
   return RunChecked(usable, options);
 }
 
-int Session::TeamFor(absl::Span<const Tensor> inputs, const RunOptions& options) {
+Session::Team Session::TeamFor(absl::Span<const Tensor> inputs, const RunOptions& options) {
+  const Team all{threads(), nullptr};
   const int fewer = state_->team_size->threads();
   // An observer sees how the session runs on a quiet machine.
-  if (fewer == threads() || options.observer != nullptr) return threads();
+  if (fewer == all.threads || options.observer != nullptr) return all;
   const ThreadsInUse in_use(fewer);
-  const absl::Status planned = GetPlan(inputs, fewer).status();
-  if (planned.ok()) {
+  absl::StatusOr<std::shared_ptr<const Plan>> plan = GetPlan(inputs, fewer);
+  if (plan.ok()) {
     state_->small_team_runs.fetch_add(1, std::memory_order_relaxed);
-    return fewer;
+    return {fewer, *std::move(plan)};
   }
-  if (absl::IsResourceExhausted(planned)) state_->team_size->Fix();
-  return threads();
+  if (absl::IsResourceExhausted(plan.status())) state_->team_size->Fix();
+  return all;
 }
 
 absl::StatusOr<std::vector<Tensor>> Session::RunChecked(absl::Span<const Tensor> inputs,
                                                         const RunOptions& options) {
   TENON_RETURN_IF_ERROR(CheckHelperThreads(threads()));
-  const int team = TeamFor(inputs, options);
-  const ThreadsInUse in_use(team);
+  Team team = TeamFor(inputs, options);
+  const ThreadsInUse in_use(team.threads);
   const MemoryScope memory(state_->memory, MemoryUse::kRun);
   if (!options.stop.never()) TENON_RETURN_IF_ERROR(options.stop.Check());
-  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<const Plan> plan, GetPlan(inputs, team));
+  if (team.plan == nullptr) {
+    TENON_ASSIGN_OR_RETURN(team.plan, GetPlan(inputs, team.threads));
+  }
+  const std::shared_ptr<const Plan>& plan = team.plan;
   if (options.observer != nullptr) options.observer->OnRun(plan);
-  const RunWatch watch(team, plan->best_seconds(), *state_->team_size);
+  const RunWatch watch(team.threads, plan->best_seconds(), *state_->team_size);
   std::vector<Tensor> with_defaults;
   if (!state_->interface.defaults.empty()) {
     with_defaults.assign(inputs.begin(), inputs.end());

@@ -189,8 +189,12 @@ class Session {
                                                               const LoadOptions& load,
                                                               const SessionOptions& options);
   absl::StatusOr<std::shared_ptr<const Plan>> GetPlan(absl::Span<const Tensor> inputs, int threads);
-  // How many threads the next run uses; there is a plan for them if they are fewer than threads().
-  int TeamFor(absl::Span<const Tensor> inputs, const RunOptions& options);
+  // How many threads the next run uses.
+  struct Team {
+    int threads = 1;
+    std::shared_ptr<const Plan> plan;  // null if they are all
+  };
+  Team TeamFor(absl::Span<const Tensor> inputs, const RunOptions& options);
   absl::StatusOr<std::vector<Tensor>> RunAligned(absl::Span<const Tensor> inputs,
                                                  const RunOptions& options);
   absl::StatusOr<std::vector<Tensor>> PutInOrder(absl::Span<const NamedTensor> inputs) const;

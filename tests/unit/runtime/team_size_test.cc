@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include "absl/strings/str_replace.h"
 #include "env/cpu.h"
 #include "env/thread_times.h"
 #include "graph/text.h"
@@ -12,6 +13,15 @@
 
 namespace tenon {
 namespace {
+
+constexpr char kArguments[] = R"(
+  in i = %i
+  in x = %x
+  in w = %w
+  %i = Placeholder() {dtype=int32, shape=<>}
+  %x = Placeholder() {dtype=float, shape=<?,256>}
+  %w = Placeholder() {dtype=float, shape=<256,256>}
+)";
 
 // Random numbers, of which each run gets others, through products in and after a loop.
 constexpr char kText[] = R"(
@@ -29,23 +39,13 @@ in x = %x
 %y = Softmax(%last) {T=float}
 out y = %y
 function more {
-  in i = %i
-  in x = %x
-  in w = %w
-  %i = Placeholder() {dtype=int32, shape=<>}
-  %x = Placeholder() {dtype=float, shape=<?,256>}
-  %w = Placeholder() {dtype=float, shape=<256,256>}
+  ARGUMENTS
   %n = Const() {dtype=int32, value=int32<>{4}}
   %r = Less(%i, %n) {T=int32}
   out r = %r
 }
 function step {
-  in i = %i
-  in x = %x
-  in w = %w
-  %i = Placeholder() {dtype=int32, shape=<>}
-  %x = Placeholder() {dtype=float, shape=<?,256>}
-  %w = Placeholder() {dtype=float, shape=<256,256>}
+  ARGUMENTS
   %one = Const() {dtype=int32, value=int32<>{1}}
   %next = AddV2(%i, %one) {T=int32}
   %product = MatMul(%x, %w) {T=float, transpose_a=false, transpose_b=false}
@@ -56,14 +56,13 @@ function step {
 }
 )";
 
-std::unique_ptr<Session> Make(bool dynamic_threads, int64_t memory_limit = 0) {
-  auto graph = ParseGraph(kText);
+std::unique_ptr<Session> Make(bool dynamic_threads) {
+  auto graph = ParseGraph(absl::StrReplaceAll(kText, {{"ARGUMENTS", kArguments}}));
   EXPECT_TRUE(graph.ok()) << graph.status();
   SessionOptions options;
   options.flags = *Flags::From([](const char*) { return std::nullopt; });
   options.flags->dynamic_threads = dynamic_threads;
   options.threads = 2;
-  options.memory_limit = memory_limit;
   auto session = Session::Create(*std::move(graph), options);
   EXPECT_TRUE(session.ok()) << session.status();
   return *std::move(session);
