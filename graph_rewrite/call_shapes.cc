@@ -14,7 +14,9 @@ namespace {
 // Most loops settle in two rounds.
 constexpr int kRounds = 8;
 // The most nodes to visit: nested loops multiply their rounds.
-constexpr int64_t kBudget = 1'000'000;
+constexpr int64_t kBudget = 500'000;
+// How deeply calls may be nested; a function that calls itself is.
+constexpr int kDeepest = 32;
 
 using Specs = std::vector<TensorSpec>;
 
@@ -46,12 +48,16 @@ std::vector<Shape> ShapesOf(absl::Span<const TensorSpec> specs) {
 
 class Inference {
  public:
-  // What a node passes to a function.
-  using OnCall = std::function<void(const std::string& function, absl::Span<const Shape> shapes)>;
+  // What a node passes to a function of the library.
+  using OnCall = std::function<void(const FunctionLibrary& library, const std::string& function,
+                                    absl::Span<const Shape> shapes)>;
 
   // The results of a graph whose inputs have the given shapes; empty: the shapes that its
-  // Placeholders state. Unknown dtypes and shapes where an op cannot say.
-  Specs Graph(const tenon::Graph& graph, absl::Span<const Shape> arguments, const OnCall& on_call) {
+  // Placeholders state. Unknown dtypes and shapes where an op cannot say. `outer`: the library that
+  // has the graph, whose functions it calls if it has no library of its own.
+  Specs Graph(const tenon::Graph& graph, const FunctionLibrary& outer,
+              absl::Span<const Shape> arguments, const OnCall& on_call) {
+    const FunctionLibrary& functions = graph.functions().empty() ? outer : graph.functions();
     HashMap<NodeId, Shape> given;
     for (size_t i = 0; i < arguments.size() && i < graph.inputs().size(); ++i) {
       given[graph.inputs()[i].node] = arguments[i];
@@ -66,7 +72,7 @@ class Inference {
     if (!order.ok()) return Specs(graph.outputs().size());
     for (NodeId id : *order) {
       const Node& n = graph.node(id);
-      if (--budget_ < 0) break;
+      if (--budget_ <= 0) break;
       const OpLookup op = FindOp(n.op);
       if (!op) continue;
       Specs& results = known[static_cast<size_t>(id)];
@@ -76,7 +82,7 @@ class Inference {
       }
       Specs inputs;
       for (const Endpoint& e : n.inputs) inputs.push_back(at(e));
-      results = Results(graph.functions(), *op.info, n, inputs, on_call);
+      results = Results(functions, *op.info, n, inputs, on_call);
       if (const auto it = given.find(id); it != given.end() && !results.empty()) {
         const auto merged = MergeShapes(results[0].shape, it->second);
         if (merged.ok()) results[0].shape = *merged;
@@ -89,6 +95,33 @@ class Inference {
 
   Specs Call(const FunctionLibrary& functions, const OpInfo& op, const Node& n,
              absl::Span<const TensorSpec> inputs, const OnCall& on_call) {
+    if (depth_ == kDeepest) budget_ = 0;
+    if (budget_ <= 0) return UnknownResults(op, n);
+    ++depth_;
+    Specs results = Called(functions, op, n, inputs, on_call);
+    --depth_;
+    return results;
+  }
+
+  bool exhausted() const { return budget_ <= 0; }
+
+ private:
+  static const tenon::Graph* Find(const FunctionLibrary& functions, const FuncRef* function) {
+    const auto it = function == nullptr ? functions.end() : functions.find(function->name);
+    return it == functions.end() ? nullptr : it->second.get();
+  }
+
+  // Tells of a call, and of the calls in the function.
+  void Note(const FunctionLibrary& functions, const FuncRef* function,
+            absl::Span<const Shape> arguments, const OnCall& on_call) {
+    if (!on_call || function == nullptr) return;
+    on_call(functions, function->name, arguments);
+    const tenon::Graph* const graph = Find(functions, function);
+    if (graph != nullptr) Graph(*graph, functions, arguments, on_call);
+  }
+
+  Specs Called(const FunctionLibrary& functions, const OpInfo& op, const Node& n,
+               absl::Span<const TensorSpec> inputs, const OnCall& on_call) {
     Specs results = UnknownResults(op, n);
     const bool loop = op.row.control_flow == ControlFlow::kWhile;
     if (!loop && inputs.empty()) return results;
@@ -100,35 +133,26 @@ class Inference {
       const tenon::Graph* graph = Find(functions, body);
       if (graph == nullptr || cond == nullptr) return results;
       int round = 0;
-      while (Generalize(Graph(*graph, arguments, nullptr), arguments)) {
+      while (Generalize(Graph(*graph, functions, arguments, nullptr), arguments)) {
         if (++round == kRounds) arguments.assign(arguments.size(), Shape::Unknown());
       }
-      if (on_call) on_call(cond->name, arguments);
-      if (on_call) on_call(body->name, arguments);
+      Note(functions, cond, arguments, on_call);
+      Note(functions, body, arguments, on_call);
       shapes = std::move(arguments);
     } else {
       bool first = true;
       for (const FuncRef* branch : BranchesOf(n)) {
         const tenon::Graph* graph = Find(functions, branch);
         if (graph == nullptr) return results;
-        if (on_call) on_call(branch->name, arguments);
-        const Specs given = Graph(*graph, arguments, nullptr);
+        Note(functions, branch, arguments, on_call);
+        const Specs given = Graph(*graph, functions, arguments, nullptr);
         if (first) shapes = ShapesOf(given);
         if (!first) Generalize(given, shapes);
         first = false;
       }
     }
     for (size_t i = 0; i < results.size() && i < shapes.size(); ++i) results[i].shape = shapes[i];
-    if (budget_ < 0) return UnknownResults(op, n);
-    return results;
-  }
-
-  bool exhausted() const { return budget_ < 0; }
-
- private:
-  static const tenon::Graph* Find(const FunctionLibrary& functions, const FuncRef* function) {
-    const auto it = function == nullptr ? functions.end() : functions.find(function->name);
-    return it == functions.end() ? nullptr : it->second.get();
+    return budget_ <= 0 ? UnknownResults(op, n) : results;
   }
 
   Specs Results(const FunctionLibrary& functions, const OpInfo& op, const Node& n,
@@ -139,7 +163,22 @@ class Inference {
   }
 
   int64_t budget_ = kBudget;
+  int depth_ = 0;
 };
+
+// Adds the functions that the graph's nodes name other than as what control flow calls.
+void AddNamedOtherwise(const Graph& graph, HashSet<std::string>& names) {
+  for (NodeId id : graph.NodeIds()) {
+    const OpLookup op = FindOp(graph.node(id).op);
+    if (op && op.info->row.control_flow != ControlFlow::kNone) continue;
+    for (const auto& [name, value] : graph.node(id).attrs) {
+      if (const auto* f = value.get_if<FuncRef>()) names.insert(f->name);
+      if (const auto* list = value.get_if<std::vector<FuncRef>>()) {
+        for (const FuncRef& f : *list) names.insert(f.name);
+      }
+    }
+  }
+}
 
 }  // namespace
 
@@ -160,25 +199,20 @@ std::vector<TensorSpec> InferCall(const FunctionLibrary& functions, const OpInfo
 ArgumentShapes InferArguments(const Graph& graph) {
   ArgumentShapes found;
   HashSet<std::string> elsewhere;
-  for (NodeId id : graph.NodeIds()) {
-    const OpLookup op = FindOp(graph.node(id).op);
-    if (op && op.info->row.control_flow != ControlFlow::kNone) continue;
-    for (const auto& [name, value] : graph.node(id).attrs) {
-      if (const auto* f = value.get_if<FuncRef>()) elsewhere.insert(f->name);
-      if (const auto* list = value.get_if<std::vector<FuncRef>>()) {
-        for (const FuncRef& f : *list) elsewhere.insert(f.name);
-      }
-    }
-  }
+  AddNamedOtherwise(graph, elsewhere);
+  for (const auto& [name, body] : graph.functions()) AddNamedOtherwise(*body, elsewhere);
   Inference inference;
-  inference.Graph(graph, {}, [&](const std::string& function, absl::Span<const Shape> shapes) {
-    if (elsewhere.contains(function)) return;
-    const auto [it, added] = found.try_emplace(function, shapes.begin(), shapes.end());
-    if (added) return;
-    for (size_t i = 0; i < it->second.size() && i < shapes.size(); ++i) {
-      it->second[i] = CommonShape(it->second[i], shapes[i]);
-    }
-  });
+  inference.Graph(graph, graph.functions(), {},
+                  [&](const FunctionLibrary& library, const std::string& function,
+                      absl::Span<const Shape> shapes) {
+                    if (&library != &graph.functions() || elsewhere.contains(function)) return;
+                    const auto [it, added] =
+                        found.try_emplace(function, shapes.begin(), shapes.end());
+                    if (added) return;
+                    for (size_t i = 0; i < it->second.size() && i < shapes.size(); ++i) {
+                      it->second[i] = CommonShape(it->second[i], shapes[i]);
+                    }
+                  });
   if (inference.exhausted()) found.clear();
   return found;
 }

@@ -8,6 +8,11 @@
 
 namespace tenon {
 
+std::shared_ptr<const Graph> RuleContext::FindFunction(absl::string_view name) const {
+  const auto found = shapes.functions().find(name);
+  return found == shapes.functions().end() ? nullptr : found->second;
+}
+
 bool RuleContext::IsCandidate(NodeId id, std::string* why) const {
   const Node& n = node(id);
   if (n.control_inputs.empty()) return true;

@@ -2,6 +2,7 @@
 #ifndef TENON_GRAPH_REWRITE_CONTEXT_H_
 #define TENON_GRAPH_REWRITE_CONTEXT_H_
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,15 +53,19 @@ inline absl::Status WhyNot(absl::string_view reason) {
 
 class RuleContext {
  public:
-  RuleContext(Rewriter& rewriter, const Services& services, LoopInvariants loop_invariants = {})
+  // `outer`: the library of the graph that has the rewriter's graph as a function; null: none has.
+  RuleContext(Rewriter& rewriter, const Services& services, LoopInvariants loop_invariants = {},
+              const FunctionLibrary* outer = nullptr)
       : rw(rewriter),
-        shapes(rewriter, services),
+        shapes(rewriter, services, outer),
         services(services),
         loop_invariants_(std::move(loop_invariants)) {}
 
   const Graph& graph() const { return rw.graph(); }
   const Node& node(NodeId id) const { return rw.node(id); }
   const Node& node(Endpoint e) const { return rw.node(e.node); }
+  // The function that nodes of the graph call by that name; null: none.
+  std::shared_ptr<const Graph> FindFunction(absl::string_view name) const;
 
   // The tensor of a Const node; null for other nodes.
   const Tensor* Constant(Endpoint e) const { return ConstantOf(rw.node(e.node)); }

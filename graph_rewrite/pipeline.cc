@@ -75,14 +75,20 @@ bool IsAskedFor(Phase phase, const RewriteOptions& options) {
   return phase >= options.first && phase <= options.last;
 }
 
+// What a graph that is a function knows of where it is called.
+struct Caller {
+  LoopInvariants invariants = {};
+  const FunctionLibrary* library = nullptr;  // has the function
+};
+
 // Runs a phase. All phases go through this function.
 absl::Status RunPhase(Phase phase, const RuleSet& disabled, const RewriteOptions& options,
-                      LoopInvariants invariants, Graph& graph, PhaseReport& report) {
+                      Caller caller, Graph& graph, PhaseReport& report) {
   const auto start = Clock::now();
   Rewriter rewriter(graph);
   rewriter.RecordDiffs(options.record_steps);
   rewriter.RecordEdits(options.record_edits);
-  RuleContext context(rewriter, *options.services, std::move(invariants));
+  RuleContext context(rewriter, *options.services, std::move(caller.invariants), caller.library);
 
   for (int sweep = 0;; ++sweep) {
     if (sweep == kMaxSweeps) {
@@ -157,10 +163,9 @@ void StateShapes(absl::Span<const Shape> shapes, Graph& function) {
 }
 
 absl::Status RunPhaseOnAll(Phase phase, const RuleSet& disabled, const RewriteOptions& options,
-                           LoopInvariants invariants, Graph& graph, PhaseReport& report,
-                           int depth) {
+                           Caller caller, Graph& graph, PhaseReport& report, int depth) {
   if (depth > kMaxFunctionDepth) return InvalidArgument("functions are nested too deeply");
-  TENON_RETURN_IF_ERROR(RunPhase(phase, disabled, options, std::move(invariants), graph, report));
+  TENON_RETURN_IF_ERROR(RunPhase(phase, disabled, options, std::move(caller), graph, report));
   if (!report.fired.empty()) DropUnusedFunctions(graph);
   if (graph.functions().empty()) return absl::OkStatus();
   const ArgumentShapes arguments = InferArguments(graph);
@@ -171,9 +176,11 @@ absl::Status RunPhaseOnAll(Phase phase, const RuleSet& disabled, const RewriteOp
       StateShapes(shapes->second, *rewritten);
     }
     PhaseReport inner;
-    LoopInvariants same = loops.contains(name) ? LoopInvariants(*rewritten) : LoopInvariants();
-    if (absl::Status s =
-            RunPhaseOnAll(phase, disabled, options, std::move(same), *rewritten, inner, depth + 1);
+    Caller called;
+    if (loops.contains(name)) called.invariants = LoopInvariants(*rewritten);
+    called.library = &graph.functions();
+    if (absl::Status s = RunPhaseOnAll(phase, disabled, options, std::move(called), *rewritten,
+                                       inner, depth + 1);
         !s.ok()) {
       return Annotate(s, absl::StrCat("function '", name, "'"));
     }

@@ -53,10 +53,10 @@ class Reader {
  private:
   absl::StatusOr<std::shared_ptr<const Graph>> Function(const char* attr) const {
     const FuncRef* ref = loop_.attr<FuncRef>(attr);
-    const auto& functions = context_.graph().functions();
-    const auto it = ref == nullptr ? functions.end() : functions.find(ref->name);
-    if (it == functions.end()) return WhyNot("it is inside a function");
-    return it->second;
+    std::shared_ptr<const Graph> found =
+        ref == nullptr ? nullptr : context_.FindFunction(ref->name);
+    if (found == nullptr) return WhyNot("its function is not in the library");
+    return found;
   }
 
   int VariableOf(Endpoint e) const {

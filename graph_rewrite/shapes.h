@@ -17,8 +17,16 @@ namespace tenon {
 
 class ShapeInfo {
  public:
-  ShapeInfo(const Rewriter& rewriter, const Services& services)
-      : rw_(rewriter), services_(services) {}
+  // `outer`: the library of the graph that has the rewriter's graph as a function; null: none has.
+  ShapeInfo(const Rewriter& rewriter, const Services& services,
+            const FunctionLibrary* outer = nullptr)
+      : rw_(rewriter), services_(services), outer_(outer) {}
+
+  // The functions that nodes of the graph call: its own library, or else the outer one.
+  const FunctionLibrary& functions() const {
+    const FunctionLibrary& own = rw_.graph().functions();
+    return own.empty() && outer_ != nullptr ? *outer_ : own;
+  }
 
   const Shape& shape(Endpoint e) { return Spec(e).shape; }
   DType dtype(Endpoint e) { return Spec(e).dtype; }
@@ -106,6 +114,7 @@ class ShapeInfo {
   bool expects_more_ = false;
   const Rewriter& rw_;
   const Services& services_;
+  const FunctionLibrary* outer_;
   std::vector<Known> known_;
   std::vector<Set> sets_;
 };

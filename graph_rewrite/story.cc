@@ -60,24 +60,27 @@ class Teller {
                   (static_cast<double>(f) + done) / static_cast<double>(functions.size())) /
                  static_cast<double>(phases + 1);
         };
-        TENON_RETURN_IF_ERROR(
-            TellPhase(phase, functions[f], *body_before, *FunctionOf(after, functions[f]), part));
+        TENON_RETURN_IF_ERROR(TellPhase(
+            phase, functions[f], *body_before, *FunctionOf(after, functions[f]),
+            body_before->functions().empty() ? before.functions() : body_before->functions(),
+            part));
       }
     }
     return absl::OkStatus();
   }
 
  private:
+  // `library`: the functions that nodes of the function call.
   template <typename Part>
   absl::Status TellPhase(Phase phase, const std::string& function, const Graph& before,
-                         const Graph& after, Part part) {
+                         const Graph& after, const FunctionLibrary& library, Part part) {
     for (const TriedRules which : {TriedRules::kEarly, TriedRules::kLast}) {
       if (which == TriedRules::kLast && !HasLastRules(phase)) continue;
       Story::Tried tried{phase, function, after, {}};
       if (which == TriedRules::kEarly && HasLastRules(phase)) {
         TENON_ASSIGN_OR_RETURN(tried.graph, BeforeLast(before, phase, quiet_));
       }
-      tried.tries = TryRules(phase, which, tried.graph, before.functions(), quiet_);
+      tried.tries = TryRules(phase, which, tried.graph, library, quiet_);
       if (wanted_.near_misses) {
         const auto progress = [&](double done) {
           if (wanted_.progress) wanted_.progress(part(done));

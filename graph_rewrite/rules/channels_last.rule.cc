@@ -126,10 +126,11 @@ class LayoutRegions {
     return context_.node(use.reader).op == "Shape" && context_.IsCandidate(use.reader);
   }
 
-  // Whether the tensor has channels last before the Transpose that gives it.
-  bool IsTransposed(Endpoint e) {
+  // Whether the tensor has channels last before the Transpose that gives it. What the region gives
+  // will not be the same afterwards.
+  bool IsTransposed(const Region& region, Endpoint e) {
     return TransposesBy(context_, context_.node(e), layout_.to_first()) &&
-           context_.IsCandidate(e.node);
+           context_.IsCandidate(e.node) && !region.given.contains(context_.node(e).inputs[0]);
   }
 
   // Where a size is not known, one is assumed.
@@ -155,7 +156,7 @@ class LayoutRegions {
         return !use.is_control() && use.port == e.port;
       };
       if (!region.given.contains(e)) {
-        if (!IsTransposed(e)) {
+        if (!IsTransposed(region, e)) {
           if (context_.Constant(e) == nullptr) added += elements;
         } else if (!context_.rw.IsOutput(e) &&
                    std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
@@ -216,9 +217,9 @@ class LayoutRegions {
   }
 
   // In channels last.
-  absl::StatusOr<Endpoint> Entered(Endpoint e) {
+  absl::StatusOr<Endpoint> Entered(const Region& region, Endpoint e) {
     const Node& n = context_.node(e);
-    if (IsTransposed(e)) return n.inputs[0];
+    if (IsTransposed(region, e)) return n.inputs[0];
     if (const Tensor* t = context_.Constant(e)) {
       TENON_ASSIGN_OR_RETURN(Tensor value, layout_.Operand(*t, context_.services));
       return Endpoint{context_.AddConst(n.name, std::move(value)), 0};
@@ -246,7 +247,7 @@ class LayoutRegions {
     HashMap<Endpoint, Endpoint> entered;
     for (const Endpoint e : region.tensors) {
       if (region.given.contains(e)) continue;
-      TENON_ASSIGN_OR_RETURN(entered[e], Entered(e));
+      TENON_ASSIGN_OR_RETURN(entered[e], Entered(region, e));
     }
     std::vector<NodeId> unread;
     for (const NodeId id : region.nodes) {

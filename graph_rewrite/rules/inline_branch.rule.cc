@@ -23,10 +23,10 @@ absl::StatusOr<std::shared_ptr<const Graph>> BranchToInline(RuleContext& context
   if (chosen < 0 || branches[static_cast<size_t>(chosen)] == nullptr) {
     return WhyNot("it selects no branch");
   }
-  const FunctionLibrary& functions = context.graph().functions();
-  const auto found = functions.find(branches[static_cast<size_t>(chosen)]->name);
-  if (found == functions.end()) return WhyNot("it is inside a function");
-  const Graph& body = *found->second;
+  const std::shared_ptr<const Graph> branch =
+      context.FindFunction(branches[static_cast<size_t>(chosen)]->name);
+  if (branch == nullptr) return WhyNot("the branch is not in the library");
+  const Graph& body = *branch;
   if (!body.functions().empty()) return WhyNot("the branch has functions of its own");
   if (!body.targets().empty()) return WhyNot("the branch has side effects");
   const OpLookup op = FindOp(n.op);
@@ -40,7 +40,7 @@ absl::StatusOr<std::shared_ptr<const Graph>> BranchToInline(RuleContext& context
       return WhyNot("an argument of the branch has another dtype");
     }
   }
-  return found->second;
+  return branch;
 }
 
 Outcome InlineBranch(RuleContext& context, NodeId id) {

@@ -1,6 +1,7 @@
 // XlaVariadicSort by keys: JAX gives each sort a comparator, which in nearly all cases computes one
 // number, or several, from each of two elements, and compares these. They are then computed once
 // for each element, by the comparator's own nodes, instead of for each of n log n comparisons.
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,10 +18,9 @@ Outcome SortByKeys(RuleContext& context, NodeId id) {
   const FuncRef* comparator = sort.attr<FuncRef>("comparator");
   const auto* dtypes = sort.attr<std::vector<DType>>("T");
   if (comparator == nullptr || dtypes == nullptr) return Outcome::Skip(0, "it is malformed", id);
-  const FunctionLibrary& functions = context.graph().functions();
-  const auto found = functions.find(comparator->name);
-  if (found == functions.end()) return Outcome::Skip(0, "it is inside a function", id);
-  const Graph& body = *found->second;
+  const std::shared_ptr<const Graph> function = context.FindFunction(comparator->name);
+  if (function == nullptr) return Outcome::Skip(0, "the comparator is not in the library", id);
+  const Graph& body = *function;
   if (body.inputs().size() != 2 * dtypes->size() || sort.inputs.size() != dtypes->size() + 1) {
     return Outcome::Skip(0, "the comparator has another signature", id);
   }

@@ -126,6 +126,25 @@ class Loops(tf.Module):
             "size": pieces.size(), "rows": rows.scatter([0], x[1:2]).stack()}
 
 
+class SharedLoops(tf.Module):
+  """A loop and a branch that are called at the top and in another loop, there for other shapes."""
+
+  @tf.function(input_signature=[spec("x", tf.float32, None)])
+  def shrink(self, x: tf.Tensor) -> tf.Tensor:
+    def step(i: tf.Tensor, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+      return i + 1, (x * 0.5 + tf.reduce_mean(x)) / tf.cast(tf.size(x), tf.float32)
+    last = tf.while_loop(lambda i, x: i < 3, step, [0, x],
+                         shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])])[1]
+    return tf.cond(last[0] > 0, lambda: last * tf.cast(tf.shape(x)[0], tf.float32), lambda: -last)
+
+  @tf.function(input_signature=[spec("x", tf.float32, 4), spec("y", tf.float32, 2, 8)])
+  def run(self, x: tf.Tensor, y: tf.Tensor) -> dict[str, tf.Tensor]:
+    def step(i: tf.Tensor, total: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+      return i + 1, total + tf.reduce_sum(self.shrink(y[i] * total))
+    total = tf.while_loop(lambda i, total: i < 2, step, [0, 1.0])[1]
+    return {"shrunk": self.shrink(x), "total": total}
+
+
 class Lists(tf.Module):
   """TensorList ops by themselves."""
 
@@ -496,6 +515,7 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
     "loops": module(Loops, {
         "": {"x": floats(2, 4), "n": np.int32(4)},
         "_other": {"x": floats(3, 4), "n": np.int32(6)}}),
+    "shared_loops": module(SharedLoops, {"": {"x": floats(4), "y": floats(2, 8)}}),
     "lists": module(Lists, {"": {"x": floats(4, 3), "k": np.int32(2)}}),
     "lstm": recurrent(lambda: [
         keras.layers.LSTM(5, return_sequences=True), keras.layers.LSTM(4)]),
