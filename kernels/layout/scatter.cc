@@ -53,6 +53,14 @@ struct Max {
   }
 };
 
+template <typename Choose>
+struct OrNan {
+  template <typename T>
+  T operator()(const T& v, const T& u) const {
+    return ToCompute(u) != ToCompute(u) ? u : Choose()(v, u);
+  }
+};
+
 template <typename T, typename F>
 void Combine(void* out, const void* updates, absl::Span<const int64_t> offsets, int64_t slice,
              ScatterUpdates kind) {
@@ -126,6 +134,10 @@ ScatterFn FindScatter(ScatterFunction function, DType dtype) {
       return FindCombine<Min>(RealNumbers{}, dtype);
     case ScatterFunction::kMax:
       return FindCombine<Max>(RealNumbers{}, dtype);
+    case ScatterFunction::kMinimum:
+      return FindCombine<OrNan<Min>>(RealNumbers{}, dtype);
+    case ScatterFunction::kMaximum:
+      return FindCombine<OrNan<Max>>(RealNumbers{}, dtype);
   }
   return nullptr;
 }

@@ -11,8 +11,9 @@
 namespace tenon {
 
 // The new value of an element `v` with update `u`: u, v + u, v - u, v * u, v / u, the minimum or
-// the maximum. Sums of bools are or-ed, of strings concatenated; integers wrap around.
-enum class ScatterFunction { kUpdate, kAdd, kSub, kMul, kDiv, kMin, kMax };
+// the maximum. Sums of bools are or-ed, of strings concatenated; integers wrap around. kMinimum and
+// kMaximum are those of the ops of these names: a NaN on either side is the result.
+enum class ScatterFunction { kUpdate, kAdd, kSub, kMul, kDiv, kMin, kMax, kMinimum, kMaximum };
 
 // One slice per offset, or one element for all of them.
 enum class ScatterUpdates { kSlices, kScalar };

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "env/status.h"
 #include "kernels/interface/types.h"
+#include "kernels/layout/copy.h"
 
 namespace tenon {
 
@@ -28,6 +30,17 @@ void Put(const Tensor& elements, absl::Span<const int64_t> positions, Tensor& to
     T* const y = to.data<T>();
     for (int64_t p : positions) y[p] = *x++;
   });
+}
+
+Tensor Part(Tensor& t, int64_t first, int64_t n) {
+  return Tensor::FromExternal(t.dtype(), Shape({n}), ElementAddress(t.raw(), t.dtype(), first),
+                              nullptr);
+}
+
+void MoveElements(const Tensor& from, int64_t first, Tensor& to, int64_t at, int64_t n) {
+  const size_t bytes = static_cast<size_t>(n) * SizeOf(to.dtype());
+  std::memmove(ElementAddress(to.raw(), to.dtype(), at),
+               ElementAddress(from.raw(), from.dtype(), first), bytes);
 }
 
 absl::StatusOr<Tensor> Repeat(const Tensor& scalar, int64_t n) {

@@ -16,6 +16,10 @@ absl::StatusOr<Tensor> Take(const Tensor& from, absl::Span<const int64_t> positi
                             const Tensor* fallback = nullptr);
 // Writes elements to positions, in order.
 void Put(const Tensor& elements, absl::Span<const int64_t> positions, Tensor& to);
+// Elements [first, first + n) as a vector, which must not outlive the tensor.
+Tensor Part(Tensor& t, int64_t first, int64_t n);
+// Elements [first, first + n) of `from` to those of `to` from `at` on; both may be one tensor.
+void MoveElements(const Tensor& from, int64_t first, Tensor& to, int64_t at, int64_t n);
 // `n` copies of a scalar.
 absl::StatusOr<Tensor> Repeat(const Tensor& scalar, int64_t n);
 

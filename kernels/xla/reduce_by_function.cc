@@ -1,26 +1,12 @@
 #include <algorithm>
-#include <cstring>
 
 #include "env/status.h"
-#include "kernels/layout/copy.h"
 #include "kernels/layout/strided_copy.h"
 #include "kernels/xla/element_calls.h"
 #include "kernels/xla/elements.h"
 
 namespace tenon {
 namespace {
-
-// Elements [first, first + n) of a tensor, as a vector.
-Tensor Part(Tensor& t, int64_t first, int64_t n) {
-  return Tensor::FromExternal(t.dtype(), Shape({n}), ElementAddress(t.raw(), t.dtype(), first),
-                              nullptr);
-}
-
-void Move(const Tensor& from, int64_t first, Tensor& to, int64_t at, int64_t n) {
-  const size_t bytes = static_cast<size_t>(n) * SizeOf(to.dtype());
-  std::memmove(ElementAddress(to.raw(), to.dtype(), at),
-               ElementAddress(from.raw(), from.dtype(), first), bytes);
-}
 
 absl::Status ExpectResults(const std::vector<Tensor>& results, absl::Span<const Tensor> like) {
   bool fits = results.size() == like.size();
@@ -88,8 +74,8 @@ absl::StatusOr<std::vector<Tensor>> ReduceByFunction(const AttrReader& attrs,
       TENON_ASSIGN_OR_RETURN(const std::vector<Tensor> pairs, reducer(arguments));
       TENON_RETURN_IF_ERROR(ExpectResults(pairs, rows));
       for (size_t i = 0; i < n; ++i) {
-        Move(pairs[i], 0, rows[i], 0, size);
-        if (count % 2 != 0) Move(rows[i], 2 * size, rows[i], size, columns);
+        MoveElements(pairs[i], 0, rows[i], 0, size);
+        if (count % 2 != 0) MoveElements(rows[i], 2 * size, rows[i], size, columns);
       }
       count = half + count % 2;
     }

@@ -1,11 +1,8 @@
-#include <algorithm>
-
 #include "env/status.h"
-#include "kernels/layout/strided_copy.h"
 #include "kernels/xla/element_calls.h"
 #include "kernels/xla/elements.h"
 #include "kernels/xla/scatter_in_rounds.h"
-#include "kernels/xla/slice_places.h"
+#include "kernels/xla/scatter_targets.h"
 
 namespace tenon {
 
@@ -43,50 +40,15 @@ absl::StatusOr<Tensor> ScatterByFunction(const AttrReader& attrs, absl::Span<con
   TENON_ASSIGN_OR_RETURN(const std::string bytes, attrs.String("dimension_numbers"));
   TENON_ASSIGN_OR_RETURN(const GatherNumbers numbers, ParseGatherNumbers(bytes));
   // The shape function has checked the shapes.
-  const Shape& shape = updates.shape();
-  const DimList kept = KeptDims(operand.shape().rank(), numbers);
-  const std::vector<int64_t> strides = DenseStrides(operand.shape());
-  DimList slice(static_cast<size_t>(operand.shape().rank()), 1);
-  // For each dimension of the updates: its step within the operand, or within the list of slices.
-  struct Axis {
-    int64_t size, in_operand = 0, in_slices = 0;
-  };
-  std::vector<Axis> axes(static_cast<size_t>(shape.rank()));
-  size_t next = kept.size();
-  int64_t slices = 1;
-  for (int i = shape.rank(); i-- > 0;) {
-    Axis& axis = axes[static_cast<size_t>(i)];
-    axis.size = shape.dim(i);
-    if (Contains(numbers.offset, i)) {
-      const size_t d = static_cast<size_t>(kept[--next]);
-      slice[d] = axis.size;
-      axis.in_operand = strides[d];
-    } else {
-      axis.in_slices = slices;
-      slices *= axis.size;
+  const ScatterTargets runs(numbers, operand.shape(), indices.shape(), indices.dtype(),
+                            updates.shape());
+  std::vector<int64_t> targets;
+  targets.reserve(static_cast<size_t>(updates.num_elements()));
+  runs.ForEachRun(indices.raw(), [&](int64_t first, absl::Span<const int64_t> offsets) {
+    for (int64_t offset : offsets) {
+      for (int64_t i = 0; i < runs.run(); ++i) targets.push_back(offset < 0 ? -1 : offset + i);
     }
-  }
-  const SlicePlaces places(numbers, operand.shape(), indices.shape(), indices.dtype(), slice);
-  std::vector<int64_t> at(static_cast<size_t>(places.count()));
-  for (size_t i = 0; i < at.size(); ++i) {
-    at[i] = places.Inside(indices.raw(), static_cast<int64_t>(i));
-  }
-  std::vector<int64_t> targets(static_cast<size_t>(updates.num_elements()));
-  DimList index(axes.size(), 0);
-  int64_t within = 0, which = 0;
-  for (int64_t& target : targets) {
-    const int64_t place = at[static_cast<size_t>(which)];
-    target = place < 0 ? -1 : place + within;
-    for (size_t d = axes.size(); d > 0; --d) {
-      const Axis& axis = axes[d - 1];
-      within += axis.in_operand;
-      which += axis.in_slices;
-      if (++index[d - 1] < axis.size) break;
-      within -= axis.in_operand * axis.size;
-      which -= axis.in_slices * axis.size;
-      index[d - 1] = 0;
-    }
-  }
+  });
   TENON_ASSIGN_OR_RETURN(Tensor result, operand.Clone());
   TENON_RETURN_IF_ERROR(ScatterInRounds(targets, updates, combine, result));
   return result;

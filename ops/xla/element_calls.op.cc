@@ -1,7 +1,9 @@
 // The Xla ops that call functions of scalars: reductions, windows, scatters, sorts. Plans run them
 // with the function's own plans (runtime/execution/element_call_step.h), so they have no kernels.
+// _XlaScatter, whose function is a known one, has a kernel.
 #include "kernels/xla/element_calls.h"
 
+#include "kernels/xla/scatter_with.h"
 #include "kernels/xla/slice_places.h"
 #include "ops/op.h"
 
@@ -149,6 +151,19 @@ const OpRegistration scatter({
              "indices_are_sorted: bool",
     .types = "Tindices: int32 int64",
     .shape = ScatterShape,
+});
+
+const OpRegistration scatter_with({
+    .name = "_XlaScatter",
+    .inputs = "operand: T, scatter_indices: Tindices, updates: T",
+    .outputs = "output: T",
+    .attrs = "T: type; Tindices: type; function: string; dimension_numbers: string; "
+             "indices_are_sorted: bool",
+    .types = "T: float double half bfloat16 int8 uint8 int16 uint16 int32 uint32 int64 uint64 bool "
+             "complex64 complex128; Tindices: int32 int64",
+    .shape = ScatterShape,
+    .reference = ScatterWithKernel,
+    .error_bound = ErrorBound::kSegmentSum,
 });
 
 const OpRegistration variadic_sort({

@@ -161,7 +161,7 @@ TEST_F(QuantizedConv, SumsAreExactOnEveryCpu) {
     EXPECT_TRUE(prepared->accelerated);
     const std::string kernel = prepared->kernel->Implementation();
     if (HasExactInt8()) {
-      EXPECT_TRUE(absl::StrContains(kernel, "vnni")) << kernel;
+      EXPECT_TRUE(absl::StrContains(kernel, "vnni") || absl::StrContains(kernel, "amx")) << kernel;
     } else if (constant) {
       EXPECT_TRUE(absl::StartsWith(kernel, "integers:")) << kernel;
     } else {

@@ -253,6 +253,7 @@ const std::map<std::string, std::string>& NeverValid() {
       {"_SentencepieceTokenizeWithOffsetsOp", kPieces},
       {"_SentencepieceVocabSizeOp", kPieces},
       {"_SortByKeys", kPrivate},
+      {"_XlaScatter", kPrivate},
   };
   return *reasons;
 }
