@@ -7,6 +7,7 @@
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/convolution/conv_bfloat16.h"
+#include "kernels/convolution/conv_bfloat16_tiles.h"
 #include "kernels/convolution/conv_depthwise.h"
 #include "kernels/convolution/conv_few_outputs.h"
 #include "kernels/convolution/conv_flat_lines.h"
@@ -226,7 +227,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvOnednnKernel(PrepareContext& p, int 
        {ConvPixelVectorsKernel, ConvFewOutputsKernel, ConvRowsKernel, ConvSmallGroupsKernel,
         ConvDepthwiseKernel, ConvFlatLinesKernel, ConvLinesKernel, ConvWinogradKernel,
         ConvWindowProductKernel, ConvProductKernel, ConvGatherKernel, ConvTapsKernel,
-        ConvPointwiseKernel, ConvPaddedKernel, ConvBfloat16SwishKernel}) {
+        ConvPointwiseKernel, ConvPaddedKernel, ConvBfloat16TilesKernel, ConvBfloat16SwishKernel}) {
     auto kernel = own(p, g, fused);
     if (kernel.ok() || !absl::IsUnimplemented(kernel.status())) return kernel;
   }

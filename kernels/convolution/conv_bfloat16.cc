@@ -193,7 +193,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvBfloat16SwishKernel(PrepareContext& 
   if (p.output_dtype(0) != DType::kBfloat16 || !bias.has_value()) {
     return Unimplemented("not a convolution of bfloat16 with swish");
   }
-  if (!HasBfloat16Instructions() || AllowsTiles()) return Unimplemented("another CPU");
+  if (!HasBfloat16Instructions()) return Unimplemented("another CPU");
   return g.depthwise ? DepthwiseSwish(p, g, *bias) : PointwiseSwish(p, g, *bias);
 }
 

@@ -12,8 +12,9 @@ namespace tenon {
 // Pointwise convolutions, and depthwise ones with one filter per channel. oneDNN's swish takes up
 // to half of their time. Two threads of Zen 4, its time and that of these loops: 112x112x16, 1x1,
 // 96 filters: 423 us, 222; depthwise, 56x56x144, 3x3: 190, 134; 14x14x672, 5x5: 81, 57.
-// Unimplemented without AVX-512 BF16, on CPUs with AMX, for other chains than a bias and swish, an
-// odd number of channels in a pointwise convolution, and filters that are not constant.
+// On CPUs with AMX, conv_bfloat16_tiles.h has the pointwise ones. Unimplemented without AVX-512
+// BF16, for other chains than a bias and swish, an odd number of channels in a pointwise
+// convolution, and filters that are not constant.
 absl::StatusOr<std::unique_ptr<Kernel>> ConvBfloat16SwishKernel(PrepareContext& p,
                                                                 const ConvGeometry& g,
                                                                 const FusedOps& fused);

@@ -6,11 +6,8 @@
 #include <cstring>
 
 #include "env/round_up.h"
+#include "kernels/matmul/tile_config.h"
 #include "primitive_cache/isa.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace tenon {
 namespace {
@@ -53,49 +50,7 @@ bool HasTinyColumn(const float* w, size_t terms, size_t columns, size_t width, s
 
 #if defined(__x86_64__)
 
-// Code for CPUs with tiles; what is inlined must have the same instruction sets.
-#define TENON_TILES \
-  __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,amx-tile,amx-bf16")))
-
 namespace {
-
-// GCC's intrinsics for tiles do not tell it what memory they read and write: its own stores and
-// loads must not move past them.
-inline void CompilerBarrier() { asm volatile("" ::: "memory"); }
-
-// Configures every tile at its full size, 16 rows of 64 bytes. The destructor restores the
-// thread's earlier configuration, not the contents of its tiles.
-class TileConfig {
- public:
-  TENON_TILES TileConfig() {
-    _tile_storeconfig(before_);
-    const Config whole;
-    CompilerBarrier();
-    _tile_loadconfig(&whole);
-  }
-  TENON_TILES ~TileConfig() {
-    if (before_[0] == 0) {  // its palette: none
-      _tile_release();
-    } else {
-      _tile_loadconfig(before_);
-    }
-  }
-  TileConfig(const TileConfig&) = delete;
-  TileConfig& operator=(const TileConfig&) = delete;
-
- private:
-  struct alignas(kCacheLine) Config {
-    Config() {
-      std::fill_n(row_bytes, 8, static_cast<uint16_t>(kTileTerms * sizeof(uint16_t)));
-      std::fill_n(rows, 8, static_cast<uint8_t>(kTileRows));
-    }
-    uint8_t palette = 1, start_row = 0;
-    uint8_t reserved[14] = {};
-    uint16_t row_bytes[16] = {};
-    uint8_t rows[16] = {};
-  };
-  alignas(kCacheLine) uint8_t before_[kCacheLine];
-};
 
 TENON_TILES inline __m512i UpperHalves(__m512i x) {
   return _mm512_and_si512(x, _mm512_set1_epi32(static_cast<int>(0xffff0000)));
@@ -103,10 +58,6 @@ TENON_TILES inline __m512i UpperHalves(__m512i x) {
 TENON_TILES inline __m512i Subtract(__m512i x, __m512i y) {
   return _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(y)));
 }
-TENON_TILES inline __mmask16 FirstLanes(size_t n) {
-  return n >= 16 ? static_cast<__mmask16>(0xffff) : static_cast<__mmask16>((1u << n) - 1);
-}
-
 // The first n of 16 numbers, as bits, and zeros.
 TENON_TILES inline __m512i LoadBits(const float* x, size_t n) {
   return _mm512_castps_si512(_mm512_maskz_loadu_ps(FirstLanes(n), x));
@@ -379,8 +330,6 @@ void SplitRows(const float* a, size_t a_row, size_t first, size_t terms, const T
   SplitRowsOnTiles(a, a_row, first, terms, to, largest);
 }
 void MultiplyTiles(const TileProduct& p) { Multiply(p); }
-
-#undef TENON_TILES
 
 #else
 

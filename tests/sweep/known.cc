@@ -37,6 +37,7 @@ constexpr const char* kProblems[] = {
     R"(p: MatMul(f32[1,3001], f32[3001,1003]) T=f32 transpose_a=false transpose_b=false)",
     R"(p: MatMul(f32[1,300], f32[2003,300]) T=f32 transpose_a=false transpose_b=true)",
     R"(p: _FusedConv3D(f32[1,2,4,5,6], f32[1,1,1,2,32]=const, f32[32], f32[1,32,2,2,2]) T=f32 strides=[1,1,3,3,3] padding="SAME" dilations=[1,1,1,1,1] data_format="NCDHW" num_args=2 fused_ops=["BiasAdd","Mul","Tanh"])",
+    R"(p: _FusedConv3D(bf16[3,3,5,1,128], bf16[1,1,1,128,2], bf16[2], bf16[3,3,5,1,2]) T=bf16 strides=[1,1,1,1,1] padding="SAME" dilations=[1,1,1,1,1] data_format="NDHWC" num_args=2 fused_ops=["BiasAdd","Mul","Relu"])",
 };
 // clang-format on
 

@@ -183,15 +183,15 @@ bool DependsOnThreads(const Problem& p, const std::string& implementation) {
   }
   if (absl::StrContains(implementation, "gemm:")) return true;
   return absl::StrContains(implementation, "brgconv") ||
-         absl::StrContains(implementation, "brg_conv");
+         absl::StrContains(implementation, "brg_conv") ||
+         absl::StrContains(implementation, "_wino");
 }
 
 // ---- NaN without TENON_STRICT_NAN, as docs/NUMERICS.md says
 // --------------------------------------
 
 bool IsWinograd(const std::string& implementation) {
-  return absl::StartsWith(implementation, "winograd") ||
-         absl::StrContains(implementation, "jit_wino");
+  return absl::StrContains(implementation, "wino");  // ours, or oneDNN's: jit_fp32_wino_2x3
 }
 
 // What its transforms multiply rounding errors by (docs/NUMERICS.md).

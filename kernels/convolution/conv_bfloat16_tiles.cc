@@ -1,0 +1,304 @@
+#include "kernels/convolution/conv_bfloat16_tiles.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "env/round_up.h"
+#include "env/status.h"
+#include "kernels/contraction/packed_weights.h"
+#include "kernels/contraction/register_chain.h"
+#include "kernels/convolution/conv_pointwise.h"
+#include "kernels/interface/parallel.h"
+#include "kernels/matmul/bfloat16_tiles.h"
+
+namespace tenon {
+namespace {
+
+size_t Size(int64_t n) { return static_cast<size_t>(n); }
+
+// The rows of the product: lines of output pixels, `per_line` rows each. Of a window larger than a
+// pixel, the rows of a line go on into the padding, and the next line follows; these results are
+// dropped.
+struct TileLines {
+  size_t images = 1, lines = 0, per_line = 0;  // of an image
+  bool copied = false;                         // a task copies the pixels that it reads
+  size_t pixel = 0;                            // elements between pixels
+  size_t more_lines = 0, more_pixels = 0;      // that windows reach beyond those of their rows
+};
+
+// The part of the rows and columns that a task computes.
+struct TilePart {
+  size_t lines = 1, strips = 1;
+  size_t line_parts = 0, strip_parts = 0;  // of an image
+};
+
+// Of a second-level cache, what the pixels of a task may take.
+constexpr size_t kMostPixelBytes = 768 * 1024;
+
+// Nanoseconds of one thread: of a row by a strip, for 32 terms and for what follows the sums; for
+// reading a byte of weights or pixels, and for copying one of pixels; of a task.
+constexpr double kStepNs = 0.7, kFinishNs = 3, kReadNs = 0.05, kCopyNs = 0.03, kTaskNs = 1000;
+
+TilePart ChoosePart(const TileLines& l, const Bfloat16Strips& w, int threads) {
+  const size_t strips = w.strips(), all_threads = static_cast<size_t>(threads);
+  TilePart best;
+  double best_ns = 0;
+  for (size_t lines = l.lines;; lines = (lines + 1) / 2) {
+    const size_t bytes =
+        (lines + l.more_lines) * (l.per_line + l.more_pixels) * l.pixel * sizeof(uint16_t);
+    const size_t line_parts = (l.lines + lines - 1) / lines;
+    for (size_t parts = 1; parts <= std::min(strips, 2 * all_threads); ++parts) {
+      TilePart part;
+      part.lines = lines;
+      part.strips = (strips + parts - 1) / parts;
+      part.line_parts = line_parts;
+      part.strip_parts = (strips + part.strips - 1) / part.strips;
+      const size_t tasks = l.images * part.line_parts * part.strip_parts;
+      const double turns = static_cast<double>((tasks + all_threads - 1) / all_threads);
+      const double rows = static_cast<double>(lines * l.per_line);
+      const double steps = static_cast<double>(w.taps * w.steps());
+      const double task = rows * static_cast<double>(part.strips) * (steps * kStepNs + kFinishNs) +
+                          static_cast<double>(part.strips * w.strip_bytes() + bytes) * kReadNs +
+                          (l.copied ? static_cast<double>(bytes) * kCopyNs : 0) + kTaskNs;
+      if (best.line_parts != 0 && (turns * task >= best_ns || bytes > kMostPixelBytes)) continue;
+      best = part;
+      best_ns = turns * task;
+    }
+    if (bytes > kMostPixelBytes && lines > 1) best.line_parts = 0;
+    if (lines == 1) return best;
+  }
+}
+
+class Bfloat16TilesKernel final : public Kernel {
+ public:
+  Bfloat16TilesKernel(ConvGeometry g, TileLines lines, Bfloat16Strips strips,
+                      std::shared_ptr<const PackedWeights> weights, const RegisterChain& chain,
+                      bool swish, int threads)
+      : g_(std::move(g)),
+        lines_(lines),
+        strips_(strips),
+        part_(ChoosePart(lines, strips, threads)),
+        threads_(static_cast<int>(std::min<int64_t>(threads, NumTasks()))),
+        weights_(std::move(weights)),
+        chain_(chain),
+        swish_(swish) {
+    if (strips_.taps == 1) {
+      taps_ = {0};
+      if (lines_.copied && !ReadsEachPixelOnce(g_)) FindPixels();
+      return;
+    }
+    const size_t pitch = lines_.per_line * lines_.pixel;
+    for (int64_t y = 0; y < g_.window[0]; ++y) {
+      for (int64_t x = 0; x < g_.window[1]; ++x) {
+        taps_.push_back(Size(y * g_.attrs.dilations[0]) * pitch +
+                        Size(x * g_.attrs.dilations[1]) * lines_.pixel);
+      }
+    }
+    for (int64_t y = 0; y < g_.out[0]; ++y) {
+      for (int64_t x = 0; x < static_cast<int64_t>(lines_.per_line); ++x) {
+        out_rows_.push_back(x < g_.out[1] ? static_cast<int32_t>(y * g_.out[1] + x) : -1);
+      }
+    }
+  }
+
+  size_t scratch_bytes() const { return static_cast<size_t>(threads_) * TaskBytes(); }
+
+  absl::Status Run(RunContext& r) const override {
+    char* const scratch = static_cast<char*>(r.scratch());
+    ParallelTasks(threads_, NumTasks(), [&](int thread, int64_t task) {
+      Compute(r, Size(task), scratch + static_cast<size_t>(thread) * TaskBytes());
+    });
+    return absl::OkStatus();
+  }
+  std::string Implementation() const override { return "bfloat16 tiles"; }
+  double Flops() const override { return g_.flops(); }
+  size_t HeldBytes() const override {
+    return out_rows_.size() * sizeof(int32_t) + pixels_.size() * sizeof(size_t);
+  }
+
+ private:
+  bool windows() const { return !out_rows_.empty(); }
+  int64_t NumTasks() const {
+    return static_cast<int64_t>(lines_.images * part_.line_parts * part_.strip_parts);
+  }
+  // The copied pixels of a task.
+  size_t TaskBytes() const {
+    if (!lines_.copied) return 0;
+    const size_t elements = windows()
+                                ? (part_.lines + lines_.more_lines) * lines_.per_line * lines_.pixel
+                                : PackedBfloat16Elements(strips_, part_.lines * lines_.per_line);
+    return RoundUp(elements * sizeof(uint16_t), kCacheLine);
+  }
+
+  // Where the pixels lie that the output pixels read.
+  void FindPixels() {
+    for (int64_t i = 0; i < g_.batch * g_.out_positions(); ++i) {
+      int64_t left = i, at = 0, size = 1;
+      for (size_t d = g_.out.size(); d-- > 0;) {
+        at += left % g_.out[d] * g_.attrs.strides[d] * size;
+        left /= g_.out[d];
+        size *= g_.in[d];
+      }
+      pixels_.push_back(Size((left * size + at) * g_.in_channels));
+    }
+  }
+
+  void Compute(RunContext& r, size_t task, char* scratch) const {
+    const size_t of_image = part_.line_parts * part_.strip_parts;
+    const size_t image = task / of_image, line_part = task % of_image / part_.strip_parts;
+    const size_t strip_part = task % part_.strip_parts;
+    const size_t line = line_part * part_.lines;
+    const size_t lines = std::min(part_.lines, lines_.lines - line);
+    Bfloat16Product p;
+    p.strips = strips_;
+    p.first_strip = strip_part * part_.strips;
+    p.end_strip = std::min(p.first_strip + part_.strips, strips_.strips());
+    p.weights = static_cast<const char*>(weights_->data());
+    p.rows = lines * lines_.per_line;
+    p.a_row = lines_.pixel;
+    p.taps = taps_.data();
+    const uint16_t* const images = r.input<uint16_t>(0);
+    auto* const copy = reinterpret_cast<uint16_t*>(scratch);
+    if (windows()) {
+      p.rows -= lines_.more_pixels;
+      CopyLines(images, image, line, lines, copy);
+      p.a = copy;
+      p.out_rows = out_rows_.data() + line * lines_.per_line;
+    } else {
+      p.a = images;
+      if (pixels_.empty()) p.a += line * lines_.per_line * lines_.pixel;
+      if (!pixels_.empty()) p.a_rows = pixels_.data() + line * lines_.per_line;
+      if (lines_.copied) p.packed = copy;
+    }
+    p.out_first = windows() ? 0 : line * lines_.per_line;
+    const size_t before = image * lines_.lines * Size(g_.out.back()) * strips_.columns;
+    const auto at_image = [&](const uint16_t* all) { return all + (windows() ? before : 0); };
+    p.out = r.output<uint16_t>(0) + (windows() ? before : 0);
+    if (chain_.bias >= 0) p.finish.bias = r.input<uint16_t>(chain_.bias);
+    if (chain_.addend >= 0) p.finish.addend = at_image(r.input<uint16_t>(chain_.addend));
+    p.finish.clamp_low = chain_.clamp_low;
+    p.finish.clamp_high = chain_.clamp_high;
+    p.finish.swish = swish_;
+    MultiplyBfloat16Tiles(p);
+  }
+
+  void CopyPixel(const uint16_t* from, uint16_t* to) const {
+    const size_t channels = strips_.channels, whole = strips_.steps() * kBfloat16TileTerms;
+    std::memcpy(to, from, channels * sizeof(uint16_t));
+    std::memset(to + channels, 0, (whole - channels) * sizeof(uint16_t));
+  }
+
+  // The lines of an image that windows of the output lines [line, line + lines) reach, with the
+  // padding.
+  void CopyLines(const uint16_t* images, size_t image, size_t line, size_t lines,
+                 uint16_t* to) const {
+    const int64_t height = g_.in[0], width = g_.in[1], left = g_.pads_begin[1];
+    const auto per_line = static_cast<int64_t>(lines_.per_line);
+    const size_t pixel = lines_.pixel, channels = strips_.channels;
+    // What the last line has beyond its rows, a window reaches in the line after it.
+    const size_t all = lines + lines_.more_lines;
+    for (size_t i = 0; i < all; ++i) {
+      const int64_t y = static_cast<int64_t>(line + i) - g_.pads_begin[0];
+      uint16_t* const at = to + i * lines_.per_line * pixel;
+      if (y < 0 || y >= height) {
+        std::memset(at, 0, lines_.per_line * pixel * sizeof(uint16_t));
+        continue;
+      }
+      const uint16_t* const from = images + ((static_cast<int64_t>(image) * height + y) * width) *
+                                                static_cast<int64_t>(channels);
+      const int64_t begin = std::clamp<int64_t>(left, 0, per_line);
+      const int64_t end = std::clamp<int64_t>(left + width, begin, per_line);
+      std::memset(at, 0, Size(begin) * pixel * sizeof(uint16_t));
+      if (channels == pixel) {
+        std::memcpy(at + Size(begin) * pixel, from + Size(begin - left) * channels,
+                    Size(end - begin) * pixel * sizeof(uint16_t));
+      } else {
+        for (int64_t x = begin; x < end; ++x) {
+          CopyPixel(from + Size(x - left) * channels, at + Size(x) * pixel);
+        }
+      }
+      std::memset(at + Size(end) * pixel, 0, Size(per_line - end) * pixel * sizeof(uint16_t));
+    }
+  }
+
+  const ConvGeometry g_;
+  const TileLines lines_;
+  const Bfloat16Strips strips_;
+  const TilePart part_;
+  const int threads_;
+  const std::shared_ptr<const PackedWeights> weights_;
+  const RegisterChain chain_;
+  const bool swish_;
+  std::vector<size_t> taps_;
+  std::vector<int32_t> out_rows_;  // of an image; empty: each row is stored
+  std::vector<size_t> pixels_;     // that rows read, if they do not follow each other
+};
+
+constexpr size_t kManyChannels = 384;
+
+std::optional<TileLines> LinesOf(const ConvGeometry& g) {
+  const size_t channels = Size(g.in_channels);
+  const size_t whole = RoundUp(channels, kBfloat16TileTerms);
+  TileLines l;
+  if (g.window_positions() == 1) {
+    if (!All(g.pads_begin, 0) || !All(g.pads_end, 0)) return std::nullopt;
+    l.lines = Size(g.batch * g.out_positions());
+    l.per_line = 1;
+    // In pieces of which the rows fill tiles.
+    constexpr size_t kPiece = 32;
+    if (l.lines % kPiece == 0) {
+      l.per_line = kPiece;
+      l.lines /= kPiece;
+    }
+    // Rows of many channels do not stay in the first-level cache; tiles read a copy in their order
+    // as fast from the next one.
+    l.copied = !ReadsEachPixelOnce(g) || whole != channels || channels > kManyChannels;
+    l.pixel = channels;
+    return l;
+  }
+  if (g.attrs.spatial != 2 || !All(g.attrs.strides, 1) || channels < kBfloat16TileTerms / 2) {
+    return std::nullopt;
+  }
+  l.images = Size(g.batch);
+  l.lines = Size(g.out[0]);
+  l.more_lines = Size((g.window[0] - 1) * g.attrs.dilations[0]);
+  l.more_pixels = Size((g.window[1] - 1) * g.attrs.dilations[1]);
+  l.per_line = Size(g.out[1]) + l.more_pixels;
+  l.copied = true;
+  l.pixel = whole;
+  return l;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Kernel>> ConvBfloat16TilesKernel(PrepareContext& p,
+                                                                const ConvGeometry& g,
+                                                                const FusedOps& fused) {
+  if (p.output_dtype(0) != DType::kBfloat16 || !HasBfloat16Tiles() || p.constant(1) == nullptr ||
+      g.groups != 1 || g.depthwise || !g.attrs.channels_last) {
+    return Unimplemented("no convolution of bfloat16 for tiles");
+  }
+  const RegisterChain chain = PlanRegisterChain(p, fused);
+  const FusedOps rest = chain.RestOf(fused);
+  const bool swish = !chain.clamp_low && rest.size() == 1 && rest[0].op == ElementwiseOp::kSwish;
+  if (!rest.empty() && !swish) return Unimplemented("another chain");
+  const std::optional<TileLines> lines = LinesOf(g);
+  if (!lines.has_value()) return Unimplemented("windows that are not read by tiles");
+  Bfloat16Strips strips;
+  strips.taps = Size(g.window_positions());
+  strips.channels = Size(g.in_channels);
+  strips.columns = Size(g.out_channels);
+  const int threads = p.services().threads;
+  TENON_ASSIGN_OR_RETURN(auto weights,
+                         PackConstant(*p.constant(1), Bfloat16StripLayout(strips, threads)));
+  p.InputNotRead(1);
+  auto kernel = std::make_unique<Bfloat16TilesKernel>(g, *lines, strips, std::move(weights), chain,
+                                                      swish, threads);
+  p.RequestScratch(kernel->scratch_bytes());
+  return kernel;
+}
+
+}  // namespace tenon

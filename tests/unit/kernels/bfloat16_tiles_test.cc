@@ -1,0 +1,173 @@
+// Convolutions of bfloat16 on matrix tiles (AMX), against the float reference kernel on the same
+// numbers: sizes that fill no tile, strides, windows with padding and dilations, all chains,
+// several threads, NaN and infinities.
+#include "kernels/matmul/bfloat16_tiles.h"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Core>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "tests/unit/kernels/nn_test_util.h"
+
+namespace tenon {
+namespace {
+
+struct Case {
+  const char* name;
+  std::vector<int64_t> input, filter;
+  std::vector<int64_t> strides = {1, 1}, dilations = {1, 1};
+  const char* padding = "SAME";
+};
+
+const Case kCases[] = {
+    {"whole_tiles", {1, 8, 8, 64}, {1, 1, 64, 64}},
+    {"no_whole_tile", {1, 3, 5, 33}, {1, 1, 33, 17}},
+    {"one_pixel", {1, 1, 1, 70}, {1, 1, 70, 130}},
+    {"one_channel", {2, 4, 5, 1}, {1, 1, 1, 1}},
+    {"many_rows", {2, 40, 41, 20}, {1, 1, 20, 48}},
+    {"rows_of_many_channels", {1, 5, 7, 1000}, {1, 1, 1000, 40}},
+    {"large_weights", {1, 6, 7, 520}, {1, 1, 520, 600}},
+    {"strided", {2, 9, 12, 40}, {1, 1, 40, 36}, {2, 3}},
+    {"strided_whole_tiles", {1, 16, 16, 32}, {1, 1, 32, 32}, {2, 2}},
+    {"window", {1, 9, 11, 32}, {3, 3, 32, 32}},
+    {"window_of_odd_sizes", {2, 7, 6, 35}, {3, 3, 35, 18}},
+    {"window_without_padding", {1, 12, 9, 48}, {3, 3, 48, 64}, {1, 1}, {1, 1}, "VALID"},
+    {"row_window", {1, 17, 17, 64}, {1, 7, 64, 40}},
+    {"column_window", {1, 17, 17, 64}, {7, 1, 64, 40}},
+    {"even_window", {1, 8, 9, 24}, {2, 4, 24, 20}},
+    {"dilated_window", {1, 13, 14, 32}, {3, 3, 32, 33}, {1, 1}, {2, 3}},
+    {"window_larger_than_the_image", {1, 2, 3, 32}, {5, 7, 32, 16}},
+    {"large_window", {1, 30, 31, 64}, {5, 5, 64, 96}},
+    {"window_of_many_images", {5, 4, 4, 64}, {3, 3, 64, 32}},
+};
+
+const std::vector<std::vector<std::string>> kChains = {{},
+                                                       {"BiasAdd"},
+                                                       {"BiasAdd", "Relu"},
+                                                       {"BiasAdd", "Relu6"},
+                                                       {"BiasAdd", "_Swish"},
+                                                       {"Add", "Relu"},
+                                                       {"BiasAdd", "Add"},
+                                                       {"BiasAdd", "Add", "Relu"},
+                                                       {"Add", "_Swish"}};
+
+Tensor ToFloat(const Tensor& t) {
+  Tensor wide = *Tensor::Allocate(DType::kFloat, t.shape());
+  for (int64_t i = 0; i < t.num_elements(); ++i) {
+    wide.data<float>()[i] = static_cast<float>(t.data<bfloat16>()[i]);
+  }
+  return wide;
+}
+
+class Bfloat16TilesTest : public testing::TestWithParam<Case> {
+ protected:
+  void SetUp() override {
+    if (!HasBfloat16Tiles()) GTEST_SKIP() << "this CPU has no matrix tiles";
+  }
+
+  Node NodeFor(const std::string& prefix, DType dtype,
+               const std::vector<std::string>& chain) const {
+    const Case& c = GetParam();
+    const size_t args = chain.size() - (!chain.empty() && IsActivation(chain.back()) ? 1 : 0);
+    AttrMap attrs;
+    attrs["T"] = dtype;
+    attrs["num_args"] = static_cast<int64_t>(args);
+    attrs["TArgs"] = std::vector<DType>(args, dtype);
+    attrs["strides"] = std::vector<int64_t>{1, c.strides[0], c.strides[1], 1};
+    attrs["dilations"] = std::vector<int64_t>{1, c.dilations[0], c.dilations[1], 1};
+    attrs["padding"] = std::string(c.padding);
+    attrs["fused_ops"] = chain;
+    return MakeNode(prefix + "FusedConv2D", attrs);
+  }
+  static bool IsActivation(const std::string& op) { return op != "BiasAdd" && op != "Add"; }
+
+  std::vector<Tensor> Inputs(const std::vector<std::string>& chain) const {
+    const Case& c = GetParam();
+    const float weight = 2 / std::sqrt(static_cast<float>(c.filter[0] * c.filter[1] * c.filter[2]));
+    std::vector<Tensor> inputs = {
+        RandomTensor(DType::kBfloat16, Shape(c.input), 1, -2, 2),
+        RandomTensor(DType::kBfloat16, Shape(c.filter), 2, -weight, weight)};
+    Shape out(c.input);
+    for (int d : {1, 2}) {
+      const size_t i = static_cast<size_t>(d - 1);
+      const int64_t window = (c.filter[i] - 1) * c.dilations[i];
+      const int64_t size = c.input[i + 1] - (std::string(c.padding) == "VALID" ? window : 0);
+      out.set_dim(d, (size + c.strides[i] - 1) / c.strides[i]);
+    }
+    out.set_dim(3, c.filter[3]);
+    for (const std::string& op : chain) {
+      if (op == "BiasAdd")
+        inputs.push_back(RandomTensor(DType::kBfloat16, Shape({c.filter[3]}), 3));
+      if (op == "Add") inputs.push_back(RandomTensor(DType::kBfloat16, out, 4, -8, 8));
+    }
+    return inputs;
+  }
+
+  Tensor Reference(const std::vector<Tensor>& inputs, const std::vector<std::string>& chain) const {
+    std::vector<Tensor> wide;
+    for (const Tensor& t : inputs) wide.push_back(ToFloat(t));
+    const auto want = RunNode(NodeFor("_", DType::kFloat, chain), wide, {});
+    EXPECT_TRUE(want.ok()) << want.status();
+    return want->outputs[0];
+  }
+
+  static void ExpectNear(const Tensor& got, const Tensor& want) {
+    ASSERT_EQ(got.shape(), want.shape());
+    for (int64_t i = 0; i < want.num_elements(); ++i) {
+      const float y = want.data<float>()[i], x = static_cast<float>(got.data<bfloat16>()[i]);
+      if (std::isfinite(y)) {
+        // Half a unit in the last place of bfloat16 is 2^-9; sums and swish round, too.
+        ASSERT_NEAR(x, y, std::fabs(y) * 0x1p-8f + 0x1p-10f) << "element " << i;
+      } else if (std::isnan(y)) {
+        ASSERT_TRUE(std::isnan(x)) << "element " << i << ": " << x;
+      } else {
+        ASSERT_EQ(x, y) << "element " << i;
+      }
+    }
+  }
+};
+
+TEST_P(Bfloat16TilesTest, AgreesWithFloats) {
+  for (const auto& chain : kChains) {
+    SCOPED_TRACE(chain.empty() ? "no chain" : chain.front() + " ... " + chain.back());
+    const std::vector<Tensor> inputs = Inputs(chain);
+    const Tensor want = Reference(inputs, chain);
+    std::vector<Tensor> results;
+    for (const int threads : {1, 2, 5}) {
+      const auto got = RunNode(NodeFor("_MklNative", DType::kBfloat16, chain), inputs,
+                               {.threads = threads, .constants = {1}});
+      ASSERT_TRUE(got.ok()) << got.status();
+      EXPECT_EQ(got->implementation, "bfloat16 tiles");
+      ExpectNear(got->outputs[0], want);
+      if (HasFatalFailure()) return;
+      results.push_back(got->outputs[0]);
+    }
+    EXPECT_TRUE(Identical(results[0], results[1]));
+    EXPECT_TRUE(Identical(results[0], results[2]));
+  }
+}
+
+TEST_P(Bfloat16TilesTest, KeepsInfinitiesAndNan) {
+  for (const auto& chain : kChains) {
+    std::vector<Tensor> inputs = Inputs(chain);
+    for (const float special : {std::numeric_limits<float>::infinity(),
+                                -std::numeric_limits<float>::infinity(), std::nanf("")}) {
+      inputs[0].data<bfloat16>()[inputs[0].num_elements() / 2] = static_cast<bfloat16>(special);
+      const auto got = RunNode(NodeFor("_MklNative", DType::kBfloat16, chain), inputs,
+                               {.threads = 2, .constants = {1}});
+      ASSERT_TRUE(got.ok()) << got.status();
+      ExpectNear(got->outputs[0], Reference(inputs, chain));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Bfloat16TilesTest, testing::ValuesIn(kCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace tenon
