@@ -15,6 +15,7 @@
 #include "kernels/contraction/tile_step.h"
 #include "kernels/convolution/winograd.h"
 #include "kernels/convolution/winograd_volume.h"
+#include "kernels/matmul/tile_product.h"
 #include "primitive_cache/isa.h"
 
 namespace tenon {
@@ -62,7 +63,8 @@ int64_t TilesAlong(const ConvGeometry& g, size_t dim, int64_t m) {
 // The tile with the lowest cost per pair of input and output channel, in multiply-adds; measured on
 // Zen 4, with and without AVX-512. Larger tiles take fewer products but have larger filters, which
 // are read from memory.
-// `direct_speed`: how much faster direct convolutions multiply than Winograd's, which use float.
+// `direct_speed`: how much faster direct convolutions multiply than Winograd's, which use vectors of
+// floats.
 std::optional<WinogradTile> ChooseTile(const ConvGeometry& g, double direct_speed) {
   if (g.in_channels < kLeastInputs) return std::nullopt;
   constexpr double kReading = 10;      // per weight
@@ -231,6 +233,14 @@ bool OnlyAddend(const PrepareContext& p, const FusedOps& fused, int addend) {
   return !SameInput(p, 0, addend) && !SameInput(p, 1, addend);
 }
 
+double DirectSpeed(const PrepareContext& p) {
+  if (p.output_dtype(0) == DType::kBfloat16) return Bfloat16Speed();
+  constexpr double kFloatOnTiles = 1.2;
+  const Flags* flags = p.services().flags;
+  const bool tiles = HasTileProducts() && (flags == nullptr ? Flags() : *flags).tiles != 0;
+  return tiles ? kFloatOnTiles : 1;
+}
+
 }  // namespace
 
 bool MayUseWinograd(const PrepareContext& p) {
@@ -242,7 +252,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvWinogradKernel(PrepareContext& p, co
                                                            const FusedOps& fused) {
   if (!Fits(p, g)) return Unimplemented("not a convolution for Winograd's algorithm");
   const bool bfloat16 = p.output_dtype(0) == DType::kBfloat16;
-  const std::optional<WinogradTile> tile = ChooseTile(g, bfloat16 ? Bfloat16Speed() : 1);
+  const std::optional<WinogradTile> tile = ChooseTile(g, DirectSpeed(p));
   if (!tile.has_value()) return Unimplemented("Winograd's algorithm is not faster");
   Chain chain = PlanChain(p, fused);
   if (bfloat16 && chain.count < fused.size()) return Unimplemented("rounding between fused ops");
