@@ -63,8 +63,8 @@ int64_t TilesAlong(const ConvGeometry& g, size_t dim, int64_t m) {
 // The tile with the lowest cost per pair of input and output channel, in multiply-adds; measured on
 // Zen 4, with and without AVX-512. Larger tiles take fewer products but have larger filters, which
 // are read from memory.
-// `direct_speed`: how much faster direct convolutions multiply than Winograd's, which use vectors of
-// floats.
+// `direct_speed`: how much faster direct convolutions multiply than Winograd's, which use vectors
+// of floats.
 std::optional<WinogradTile> ChooseTile(const ConvGeometry& g, double direct_speed) {
   if (g.in_channels < kLeastInputs) return std::nullopt;
   constexpr double kReading = 10;      // per weight
