@@ -233,12 +233,13 @@ bool OnlyAddend(const PrepareContext& p, const FusedOps& fused, int addend) {
   return !SameInput(p, 0, addend) && !SameInput(p, 1, addend);
 }
 
-double DirectSpeed(const PrepareContext& p) {
+double DirectSpeed(const PrepareContext& p, const ConvGeometry& g) {
   if (p.output_dtype(0) == DType::kBfloat16) return Bfloat16Speed();
-  constexpr double kFloatOnTiles = 1.2;
+  // Of filters that are certain to be worth the tiles.
+  constexpr double kFloatOnTiles = 1.2, kLeastFilter = 1 << 20;
   const Flags* flags = p.services().flags;
   const bool tiles = HasTileProducts() && (flags == nullptr ? Flags() : *flags).tiles != 0;
-  return tiles ? kFloatOnTiles : 1;
+  return tiles && static_cast<double>(g.filter_elements()) >= kLeastFilter ? kFloatOnTiles : 1;
 }
 
 }  // namespace
@@ -252,7 +253,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvWinogradKernel(PrepareContext& p, co
                                                            const FusedOps& fused) {
   if (!Fits(p, g)) return Unimplemented("not a convolution for Winograd's algorithm");
   const bool bfloat16 = p.output_dtype(0) == DType::kBfloat16;
-  const std::optional<WinogradTile> tile = ChooseTile(g, DirectSpeed(p));
+  const std::optional<WinogradTile> tile = ChooseTile(g, DirectSpeed(p, g));
   if (!tile.has_value()) return Unimplemented("Winograd's algorithm is not faster");
   Chain chain = PlanChain(p, fused);
   if (bfloat16 && chain.count < fused.size()) return Unimplemented("rounding between fused ops");
