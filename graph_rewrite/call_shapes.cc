@@ -13,8 +13,8 @@ namespace {
 
 // Most loops settle in two rounds.
 constexpr int kRounds = 8;
-// The most nodes to visit: nested loops multiply their rounds.
-constexpr int64_t kBudget = 500'000;
+// The most nodes to visit for a graph's arguments: nested loops multiply their rounds.
+constexpr int64_t kBudget = 1'000'000;
 // How deeply calls may be nested; a function that calls itself is.
 constexpr int kDeepest = 32;
 
@@ -48,6 +48,8 @@ std::vector<Shape> ShapesOf(absl::Span<const TensorSpec> specs) {
 
 class Inference {
  public:
+  explicit Inference(int64_t& budget) : budget_(budget) {}
+
   // What a node passes to a function of the library.
   using OnCall = std::function<void(const FunctionLibrary& library, const std::string& function,
                                     absl::Span<const Shape> shapes)>;
@@ -162,7 +164,7 @@ class Inference {
     return results.ok() ? *std::move(results) : UnknownResults(op, n);
   }
 
-  int64_t budget_ = kBudget;
+  int64_t& budget_;
   int depth_ = 0;
 };
 
@@ -192,8 +194,9 @@ Shape CommonShape(const Shape& a, const Shape& b) {
 }
 
 std::vector<TensorSpec> InferCall(const FunctionLibrary& functions, const OpInfo& op,
-                                  const Node& node, absl::Span<const TensorSpec> inputs) {
-  return Inference().Call(functions, op, node, inputs, nullptr);
+                                  const Node& node, absl::Span<const TensorSpec> inputs,
+                                  int64_t& budget) {
+  return Inference(budget).Call(functions, op, node, inputs, nullptr);
 }
 
 ArgumentShapes InferArguments(const Graph& graph) {
@@ -201,7 +204,8 @@ ArgumentShapes InferArguments(const Graph& graph) {
   HashSet<std::string> elsewhere;
   AddNamedOtherwise(graph, elsewhere);
   for (const auto& [name, body] : graph.functions()) AddNamedOtherwise(*body, elsewhere);
-  Inference inference;
+  int64_t budget = kBudget;
+  Inference inference(budget);
   inference.Graph(graph, graph.functions(), {},
                   [&](const FunctionLibrary& library, const std::string& function,
                       absl::Span<const Shape> shapes) {

@@ -3,6 +3,7 @@
 #ifndef TENON_GRAPH_REWRITE_CALL_SHAPES_H_
 #define TENON_GRAPH_REWRITE_CALL_SHAPES_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,12 +19,15 @@ namespace tenon {
 Shape CommonShape(const Shape& a, const Shape& b);
 
 // The specs of the results of `node`, a control-flow op whose functions are in `functions`, for
-// inputs of the given specs. Shapes are unknown where nothing can be proven.
+// inputs of the given specs. Shapes are unknown where nothing can be proven. Takes the nodes that
+// it visits off `budget`; when that is spent, nothing is known.
 std::vector<TensorSpec> InferCall(const FunctionLibrary& functions, const OpInfo& op,
-                                  const Node& node, absl::Span<const TensorSpec> inputs);
+                                  const Node& node, absl::Span<const TensorSpec> inputs,
+                                  int64_t& budget);
 
 // The shapes of the arguments of each of the graph's functions: those that hold in every call by
-// the graph's nodes. Functions that are called in other ways than by control flow are left out.
+// nodes of the graph or of its functions. Functions that are called in other ways than by control
+// flow are left out.
 using ArgumentShapes = HashMap<std::string, std::vector<Shape>>;
 ArgumentShapes InferArguments(const Graph& graph);
 

@@ -131,7 +131,7 @@ void ShapeInfo::Compute(NodeId id) {
     inputs.push_back(std::move(spec));
   }
   if (op.info->row.control_flow != ControlFlow::kNone) {
-    k.outputs = InferCall(functions(), *op.info, n, inputs);
+    k.outputs = InferCall(functions(), *op.info, n, inputs, call_budget_);
     return;
   }
   auto outputs = InferOutputs(*op.info, n, inputs);

@@ -115,6 +115,7 @@ class ShapeInfo {
   const Rewriter& rw_;
   const Services& services_;
   const FunctionLibrary* outer_;
+  int64_t call_budget_ = 2'000'000;  // nodes of functions to look at
   std::vector<Known> known_;
   std::vector<Set> sets_;
 };

@@ -19,7 +19,8 @@ Graph Parse(absl::string_view text) {
 }
 
 // The shapes of the results of node `name`, whose inputs are Placeholders.
-std::vector<std::string> ResultsOf(const Graph& graph, absl::string_view name) {
+std::vector<std::string> ResultsOf(const Graph& graph, absl::string_view name,
+                                   int64_t budget = 1000) {
   const Node& n = *graph.FindNode(name);
   std::vector<TensorSpec> inputs;
   for (const Endpoint& e : n.inputs) {
@@ -27,7 +28,7 @@ std::vector<std::string> ResultsOf(const Graph& graph, absl::string_view name) {
     inputs.push_back({*from.attr<DType>("dtype"), *from.attr<Shape>("shape"), nullptr});
   }
   std::vector<std::string> shapes;
-  for (const TensorSpec& s : InferCall(graph.functions(), *FindOp(n.op).info, n, inputs)) {
+  for (const TensorSpec& s : InferCall(graph.functions(), *FindOp(n.op).info, n, inputs, budget)) {
     shapes.push_back(s.shape.ToString());
   }
   return shapes;
@@ -123,6 +124,34 @@ TEST(CallShapes, FunctionsOfElementsAreLeftOut) {
       out s = %s
     })");
   EXPECT_THAT(ArgumentsOf(graph, "add"), ElementsAre("none"));
+}
+
+TEST(CallShapes, CallsInFunctionsCount) {
+  const Graph graph = Parse(R"(
+    %c = Placeholder() {dtype=bool, shape=<>}
+    %x = Placeholder() {shape=<2,4>}
+    %a = StatelessIf(%c, %x) {Tcond=bool, Tin=[float], Tout=[float], then_branch=@keep, else_branch=@outer}
+    out a = %a
+    function "keep" {
+      in x = %x  %x = Placeholder()
+      %y = Relu(%x)
+      out y = %y
+    }
+    function "outer" {
+      in x = %x  %x = Placeholder()
+      %true = Const() {value=bool<>{true}}
+      %axis = Const() {value=int32<1>{0}}
+      %sum = Sum(%x, %axis)
+      %y = StatelessIf(%true, %sum) {Tcond=bool, Tin=[float], Tout=[float], then_branch=@keep, else_branch=@keep}
+      out y = %y
+    })");
+  EXPECT_THAT(ArgumentsOf(graph, "outer"), ElementsAre("[2,4]"));
+  EXPECT_THAT(ArgumentsOf(graph, "keep"), ElementsAre("?"));  // [2,4] and [4]
+}
+
+TEST(CallShapes, NothingIsKnownWhenTheBudgetIsSpent) {
+  const Graph graph = Parse(kLoop);
+  EXPECT_THAT(ResultsOf(graph, "loop", 10), ElementsAre("?", "?", "?"));
 }
 
 TEST(CallShapes, MissingFunctionsGiveUnknownShapes) {
