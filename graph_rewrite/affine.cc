@@ -176,6 +176,7 @@ absl::StatusOr<Step> StepOf(RuleContext& context, NodeId id) {
     if (slot == 0) return WhyNot("it divides by what is not constant");
     for (double& v : c.v) {
       if (std::abs(v) < 1e-30) return WhyNot("it divides by zero, or nearly");
+      if (std::abs(v) > 1e37) return WhyNot("the reciprocal is denormal");
       v = 1 / v;
     }
     step.scale = std::move(c);

@@ -176,7 +176,7 @@ class ChainMatcher {
         });
       }
       const int axis = ChannelAxis(context_, start_);
-      if (link.name == "Add" && c->num_elements() == out.dim(axis) &&
+      if (link.name == "Add" && axis >= 0 && c->num_elements() == out.dim(axis) &&
           PerAxis(c->shape(), out.rank(), axis) == c->num_elements()) {
         link.name = "BiasAdd";
         link.arg_shape = Shape({c->num_elements()});

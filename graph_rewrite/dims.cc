@@ -156,8 +156,10 @@ Dimension Trace(RuleContext& context, Endpoint tensor, int axis, int hops) {
     // The leading dimensions of a tensor times a matrix, or plus a vector.
     const Shape& a = context.shapes.shape(n.inputs[0]);
     const Shape& b = context.shapes.shape(n.inputs[1]);
+    const bool* adjoint = n.attr<bool>("adj_x");
+    const bool swapped = adjoint != nullptr && *adjoint && axis + 2 == a.rank();
     if (a.has_rank() && b.has_rank() && b.rank() <= 2 && axis + 1 < a.rank()) {
-      from = Trace(context, n.inputs[0], axis, hops + 1);
+      from = Trace(context, n.inputs[0], swapped ? axis + 1 : axis, hops + 1);
     }
   }
   return from.known() ? from : here;

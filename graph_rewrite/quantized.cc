@@ -53,6 +53,10 @@ absl::StatusOr<Scale> ScaleOf(const Node& quantize, const Tensor& min, const Ten
 
 absl::StatusOr<Target> ReadTarget(RuleContext& context, NodeId quantize) {
   Target target;
+  const Node& n = context.node(quantize);
+  if (AttrOr(n, "narrow_range", false) && AttrOr(n, "T", DType::kInvalid) == DType::kQint8) {
+    return WhyNot("its range is narrow, which leaves out the lowest integer");
+  }
   TENON_ASSIGN_OR_RETURN(target.min, RangeValue(context, {quantize, 1}));
   TENON_ASSIGN_OR_RETURN(target.max, RangeValue(context, {quantize, 2}));
   TENON_ASSIGN_OR_RETURN(target.scale, ScaleOf(context.node(quantize), target.min, target.max));

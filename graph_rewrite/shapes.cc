@@ -52,7 +52,15 @@ int64_t Number(uint64_t seed) {
   return 200 + static_cast<int64_t>(h % 1801);
 }
 
-constexpr size_t kMaxSets = 28;
+// Different ones for the first axes.
+int64_t SmallNumber(int axis) {
+  constexpr int64_t kPrimes[] = {3, 5, 2, 7, 11, 13};
+  return kPrimes[static_cast<size_t>(axis) % std::size(kPrimes)];
+}
+
+constexpr int64_t kLargeNumber = 30011;
+constexpr int kLargeAxes = 4;
+constexpr size_t kMaxSets = 400;
 
 }  // namespace
 
@@ -149,21 +157,27 @@ void ShapeInfo::MakeSets() {
   sets_.push_back({{.kind = Assignment::kByAxis, .fresh_on_error = true}, {}});
   sets_.push_back({{.kind = Assignment::kAllDifferent}, {}});
   sets_.push_back({{.kind = Assignment::kDataIsOne}, {}});
+  sets_.push_back({{.kind = Assignment::kSmall}, {}});
+  sets_.push_back({{.kind = Assignment::kBatchIsZero}, {}});
+  for (int axis = 0; axis < kLargeAxes; ++axis) {
+    sets_.push_back({{.kind = Assignment::kAxisIsLarge, .axis = axis}, {}});
+  }
   std::vector<Assignment> ones;
-  int inputs = 0;
+  probed_inputs_.clear();
   for (NodeId id : rw_.graph().NodeIds()) {
     if (rw_.node(id).op != "Placeholder") continue;
     const Shape& s = shape({id, 0});
-    inputs += s.has_rank() && !s.IsComplete();
+    if (!s.IsComplete()) probed_inputs_.push_back(id);
     for (int d = 0; s.has_rank() && d < s.rank(); ++d) {
       if (s.dim(d) < 0) ones.push_back({.kind = Assignment::kOneIsOne, .input = id, .axis = d});
     }
   }
+  all_have_sets_ = sets_.size() + 2 * ones.size() <= kMaxSets;
   for (const Assignment& one : ones) {
     if (sets_.size() < kMaxSets) sets_.push_back({one, {}});
     Assignment others = one;
     others.kind = Assignment::kOthersAreOne;
-    if (inputs > 1 && sets_.size() < kMaxSets) sets_.push_back({others, {}});
+    if (probed_inputs_.size() > 1 && sets_.size() < kMaxSets) sets_.push_back({others, {}});
   }
 }
 
@@ -179,6 +193,12 @@ int64_t ShapeInfo::NumberFor(int set, NodeId node, int port, int axis) const {
   switch (a.kind) {
     case Assignment::kAllDifferent:
       return Number(by_place);
+    case Assignment::kSmall:
+      return SmallNumber(axis);
+    case Assignment::kBatchIsZero:
+      return axis == 0 ? 0 : SmallNumber(axis);
+    case Assignment::kAxisIsLarge:
+      return axis == a.axis ? kLargeNumber : SmallNumber(axis);
     case Assignment::kOneIsOne:
       return a.input == node && a.axis == axis ? 1 : Number(by_axis);
     case Assignment::kOthersAreOne:
@@ -213,6 +233,7 @@ void ShapeInfo::ProbeOne(int set, NodeId id) {
   Probed& p = probed[static_cast<size_t>(id)];
   p = Probed();
   p.version = rw_.version(id);
+  if (set == 0) FindInputs(id);
   if (const Tensor* value = ConstantOf(n)) {
     p.shapes.push_back(value->shape());
     if (IsTracked(value->dtype(), value->num_elements())) {
@@ -247,9 +268,13 @@ void ShapeInfo::ProbeOne(int set, NodeId id) {
   }
   const bool calls = op.info->row.control_flow != ControlFlow::kNone;
   auto outputs = InferOutputs(*op.info, n, inputs);
+  // op names: with other numbers of as many elements it would not have been refused; so the refusal
+  // does not tell that the graph cannot run. Of no elements, it does.
+  const bool may_fit =
+      n.op == "Reshape" && inputs[0].shape.IsComplete() && inputs[0].shape.num_elements() > 0;
   if (outputs.ok() && !calls) {
     for (TensorSpec& o : *outputs) p.shapes.push_back(std::move(o.shape));
-  } else if (!outputs.ok() && !the_set.assignment.fresh_on_error) {
+  } else if (!outputs.ok() && !the_set.assignment.fresh_on_error && !may_fit) {
     p.impossible = true;
     return;
   } else {
@@ -293,17 +318,46 @@ void ShapeInfo::ProbeOne(int set, NodeId id) {
   }
 }
 
+void ShapeInfo::FindInputs(NodeId id) {
+  auto& nodes = sets_[0].nodes;
+  auto& inputs = nodes[static_cast<size_t>(id)].inputs;
+  inputs.assign((probed_inputs_.size() + 63) / 64, 0);
+  const auto own = std::lower_bound(probed_inputs_.begin(), probed_inputs_.end(), id);
+  if (own != probed_inputs_.end() && *own == id) {
+    const auto at = static_cast<size_t>(own - probed_inputs_.begin());
+    inputs[at / 64] |= uint64_t{1} << at % 64;
+  }
+  for (const Endpoint& e : rw_.node(id).inputs) {
+    const auto& of_input = nodes[static_cast<size_t>(e.node)].inputs;
+    for (size_t i = 0; i < std::min(inputs.size(), of_input.size()); ++i) inputs[i] |= of_input[i];
+  }
+}
+
+bool ShapeInfo::DependsOn(Endpoint e, NodeId input) const {
+  const auto& inputs = sets_[0].nodes[static_cast<size_t>(e.node)].inputs;
+  const auto at =
+      static_cast<size_t>(std::lower_bound(probed_inputs_.begin(), probed_inputs_.end(), input) -
+                          probed_inputs_.begin());
+  return at / 64 < inputs.size() && (inputs[at / 64] >> at % 64 & 1) != 0;
+}
+
 template <typename Holds>
-bool ShapeInfo::Always(Endpoint a, Endpoint b, Holds holds) {
+bool ShapeInfo::Always(Endpoint a, Endpoint b, Holds holds, bool when_empty) {
   if (sets_.empty()) MakeSets();
+  bool held = false;
   for (int set = 0; set < static_cast<int>(sets_.size()); ++set) {
+    const Assignment& assignment = sets_[static_cast<size_t>(set)].assignment;
+    if (assignment.kind == Assignment::kBatchIsZero && !when_empty) continue;
+    const NodeId input = assignment.input;
+    if (input != kNoNode && !DependsOn(a, input) && !DependsOn(b, input)) continue;
     bool impossible = false;
     const Shape* sa = ProbedShape(set, a, &impossible);
     const Shape* sb = ProbedShape(set, b, &impossible);
     if (impossible) continue;
     if (sa == nullptr || sb == nullptr || !holds(*sa, *sb)) return false;
+    held = true;
   }
-  return true;
+  return held && all_have_sets_;
 }
 
 bool ShapeInfo::SameShape(Endpoint a, Endpoint b) {
@@ -351,14 +405,16 @@ bool ShapeInfo::Joins(Endpoint split, Endpoint joined, int axis) {
       decided = decided && to.dim(d) > 0 && to.dim(d) == from.dim(d < axis ? d : d + 1);
   }
   if (decided) return true;
-  return Always(split, joined, [axis](const Shape& x, const Shape& y) {
+  const auto joins = [axis](const Shape& x, const Shape& y) {
     if (x.rank() != y.rank() + 1 || axis >= y.rank()) return false;
     for (int d = 0; d < y.rank(); ++d) {
       if (d == axis ? x.dim(d) * x.dim(d + 1) != y.dim(d) : x.dim(d < axis ? d : d + 1) != y.dim(d))
         return false;
     }
     return true;
-  });
+  };
+  // Of no elements, a size that a Reshape finds may be another one.
+  return Always(split, joined, joins, /*when_empty=*/false);
 }
 
 bool ShapeInfo::BroadcastsTo(Endpoint a, Endpoint b) {

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "graph/rewriter.h"
 #include "graph/tensor.h"
@@ -44,8 +45,8 @@ class ShapeInfo {
   // shapes do not decide it, the unknown dimensions of the inputs get numbers, shape functions (and
   // small integer arithmetic on shapes) propagate these through the graph, and the results are
   // compared. This is done for several assignments: the same number for the same axis of every
-  // input, different ones, and ones in which dimensions are 1, which broadcasting treats specially.
-  // Assignments with which the graph cannot run do not count.
+  // input, different ones, small and large ones, and ones in which dimensions are 1, which
+  // broadcasting treats specially, or 0. Assignments with which the graph cannot run do not count.
   bool SameShape(Endpoint a, Endpoint b);
   // Whether nothing contradicts equality: it is proven, or ranks agree and dimensions are equal or
   // both unknown.
@@ -80,9 +81,18 @@ class ShapeInfo {
   };
   // Numbers for the unknown dimensions.
   struct Assignment {
-    enum Kind { kByAxis, kAllDifferent, kDataIsOne, kOneIsOne, kOthersAreOne } kind = kByAxis;
-    NodeId input = kNoNode;  // of kOneIsOne and kOthersAreOne, with `axis`
-    int axis = 0;
+    enum Kind {
+      kByAxis,
+      kAllDifferent,
+      kDataIsOne,
+      kSmall,
+      kAxisIsLarge,
+      kBatchIsZero,
+      kOneIsOne,
+      kOthersAreOne
+    } kind = kByAxis;
+    NodeId input = kNoNode;  // of kOneIsOne and kOthersAreOne
+    int axis = 0;            // of these and kAxisIsLarge
     // If an op refuses the numbers: whether its results get new ones, or the assignment is
     // abandoned.
     bool fresh_on_error = false;
@@ -92,21 +102,28 @@ class ShapeInfo {
     bool impossible = false;
     std::vector<Shape> shapes;
     std::vector<Tensor> values;  // small integers; invalid if not known
+    // Of the first set: the inputs of unknown shape that it depends on, by their position in
+    // probed_inputs_.
+    absl::InlinedVector<uint64_t, 1> inputs;
   };
   struct Set {
     Assignment assignment;
     std::vector<Probed> nodes;
   };
 
-  // Whether holds(shape of a, shape of b) for every assignment with which the graph can run.
+  // Whether holds(shape of a, shape of b) for every assignment with which the graph can run;
+  // `when_empty`: also for no images.
   template <typename Holds>
-  bool Always(Endpoint a, Endpoint b, Holds holds);
+  bool Always(Endpoint a, Endpoint b, Holds holds, bool when_empty = true);
   void MakeSets();
   int64_t NumberFor(int set, NodeId node, int port, int axis) const;
   const TensorSpec& Spec(Endpoint e);
   void Compute(NodeId id);
   void SetGivenDims(const Node& n, Shape& out);
   void ProbeOne(int set, NodeId id);
+  // Which inputs the node depends on, in the first set.
+  void FindInputs(NodeId id);
+  bool DependsOn(Endpoint e, NodeId input) const;
   // Null if the assignment is impossible there, or the rank is not known.
   const Shape* ProbedShape(int set, Endpoint e, bool* impossible);
   bool Fresh(const Known& k, NodeId id) const { return k.version == rw_.version(id); }
@@ -115,6 +132,8 @@ class ShapeInfo {
   const Rewriter& rw_;
   const Services& services_;
   const FunctionLibrary* outer_;
+  std::vector<NodeId> probed_inputs_;
+  bool all_have_sets_ = true;        // each unknown dimension of them
   int64_t call_budget_ = 2'000'000;  // nodes of functions to look at
   std::vector<Known> known_;
   std::vector<Set> sets_;

@@ -27,11 +27,15 @@ bool IsTransposed(const Node& product) {
   return AttrIs(product, "transpose_b") || AttrIs(product, "adj_y");
 }
 
-// A parameter: a constant, or a constant that is cast to float.
+// A parameter: a constant, or a constant that is cast to float, of a dtype that NumberAt reads.
 const Tensor* ParameterOf(RuleContext& context, Endpoint e) {
   const Node& n = context.node(e);
-  if (n.op != "Cast") return context.Constant(e);
-  return context.IsCandidate(n.id) ? context.Constant(n.inputs[0]) : nullptr;
+  const bool cast = n.op == "Cast";
+  if (cast && !context.IsCandidate(n.id)) return nullptr;
+  const Tensor* t = context.Constant(cast ? n.inputs[0] : e);
+  const bool readable = t != nullptr && (IsFloating(t->dtype()) || t->dtype() == DType::kInt8 ||
+                                         t->dtype() == DType::kUint8);
+  return readable ? t : nullptr;
 }
 
 double NumberAt(const Tensor& t, int64_t i) {

@@ -29,6 +29,8 @@ Outcome HoistScale(RuleContext& context, NodeId id) {
   for (size_t slot = 0; slot < 2; ++slot) {
     const Tensor* s = context.Constant(mul.inputs[1 - slot]);
     if (s == nullptr || s->num_elements() != 1 || s->shape().rank() != 0) continue;
+    // The product may conjugate the operand.
+    if (IsComplex(s->dtype())) return Outcome::Skip(1, "it is complex", id);
     const Endpoint x = mul.inputs[slot];
     const Node& product = context.Candidate(x);
     if (!IsContraction(product.op) || IsFusedContraction(product.op)) continue;

@@ -1,5 +1,5 @@
-// maximum(x, alpha * x). Only for slopes in 0..1, because a larger one would change the positive
-// side.
+// maximum(x, alpha * x). Only for slopes above 0 and up to 1, because a larger one would change the
+// positive side.
 #include "env/status.h"
 #include "graph_rewrite/elements.h"
 #include "graph_rewrite/pattern.h"
@@ -12,8 +12,9 @@ absl::Status Slope(const Match& match, Replacement& replacement) {
   const Tensor& k = *match.constant("k");
   if (k.shape().rank() != 0) return WhyNot("alpha is no scalar");
   const double alpha = FloatElement(k, 0);
-  if (!(alpha >= 0 && alpha <= 1)) {
-    return WhyNot(absl::StrCat("alpha is ", alpha, ", not in 0..1"));
+  // 0 times infinity is NaN.
+  if (!(alpha > 0 && alpha <= 1)) {
+    return WhyNot(absl::StrCat("alpha is ", alpha, ", not above 0 and at most 1"));
   }
   replacement.SetAttr("y", "alpha", static_cast<float>(alpha));
   return absl::OkStatus();
@@ -21,7 +22,7 @@ absl::Status Slope(const Match& match, Replacement& replacement) {
 
 const RuleRegistration leaky_relu({
     .name = "FuseLeakyRelu",
-    .doc = "maximum(x, alpha * x) with alpha in 0..1",
+    .doc = "maximum(x, alpha * x) with alpha above 0 and at most 1",
     .phase = Phase::kFuse,
     .pattern = "%k = Const() %m = Mul(%x, %k) %y = Maximum(%x, %m)"
                " || %k = Const() %m = Mul(%x, %k) %y = Maximum(%m, %x)",

@@ -85,7 +85,8 @@ Outcome SliceIntoConv(RuleContext& context, NodeId id) {
     if (cut[2 * d] != 0 || cut[2 * d + 1] != 0) return skip("it cuts the batch or the channels");
   }
   for (size_t i = 0; i < cut.size(); ++i) pads[i] += cut[i];
-  // It becomes the gradient's sizes, so it must not be "the rest".
+  // It becomes the gradient's sizes, which are int32, so it must not be "the rest".
+  if (context.shapes.dtype(slice.inputs[2]) != DType::kInt32) return skip("its sizes are int64");
   const std::vector<int64_t> size = ConstantValues(context, slice.inputs[2], 4);
   if (std::find(size.begin(), size.end(), -1) != size.end()) return skip("a size is -1");
 

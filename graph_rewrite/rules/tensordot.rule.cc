@@ -23,6 +23,10 @@ absl::Status KeepsRows(const Match& match) {
   if (!w.IsComplete() || w.rank() != 2) return WhyNot("the weights' shape is not known");
   const bool* transposed = match.node("m").attr<bool>("transpose_b");
   if (transposed == nullptr) return WhyNot("the product lacks an attribute");
+  // BatchMatMulV2 has no transposition of complex numbers without their conjugates.
+  if (*transposed && IsComplex(match.context().shapes.dtype(match.at("w")))) {
+    return WhyNot("the weights are complex, and transposed");
+  }
   const int64_t k = w.dim(*transposed ? 1 : 0), n = w.dim(*transposed ? 0 : 1);
   if (x.dim(x.rank() - 1) != k) return WhyNot("the Reshape splits rows");
   if (!match.context().shapes.SameShapeButLast(match.at("y"), match.at("x"), n)) {
