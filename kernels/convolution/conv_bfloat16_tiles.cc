@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -269,6 +270,14 @@ std::optional<TileLines> LinesOf(const ConvGeometry& g) {
   l.per_line = Size(g.out[1]) + l.more_pixels;
   l.copied = true;
   l.pixel = whole;
+  // Windows that reach far beyond a line would mostly multiply what is dropped, and one line of
+  // results may need more of the image than fits the cache.
+  constexpr size_t kMostDropped = 8;
+  const size_t line_bytes = (1 + l.more_lines) * l.per_line * l.pixel * sizeof(uint16_t);
+  if (l.more_pixels > Size(g.out[1]) + kMostDropped || line_bytes > 2 * kMostPixelBytes ||
+      g.out_positions() > std::numeric_limits<int32_t>::max()) {
+    return std::nullopt;
+  }
   return l;
 }
 
