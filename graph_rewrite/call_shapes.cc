@@ -5,6 +5,7 @@
 
 #include "env/containers.h"
 #include "graph/constants.h"
+#include "graph_rewrite/functions.h"
 #include "ops/control/branch.h"
 #include "ops/evaluate.h"
 
@@ -59,7 +60,7 @@ class Inference {
   // has the graph, whose functions it calls if it has no library of its own.
   Specs Graph(const tenon::Graph& graph, const FunctionLibrary& outer,
               absl::Span<const Shape> arguments, const OnCall& on_call) {
-    const FunctionLibrary& functions = graph.functions().empty() ? outer : graph.functions();
+    const FunctionLibrary& functions = LibraryOf(graph, outer);
     HashMap<NodeId, Shape> given;
     for (size_t i = 0; i < arguments.size() && i < graph.inputs().size(); ++i) {
       given[graph.inputs()[i].node] = arguments[i];
@@ -113,13 +114,13 @@ class Inference {
     return it == functions.end() ? nullptr : it->second.get();
   }
 
-  // Tells of a call, and of the calls in the function.
-  void Note(const FunctionLibrary& functions, const FuncRef* function,
-            absl::Span<const Shape> arguments, const OnCall& on_call) {
-    if (!on_call || function == nullptr) return;
-    on_call(functions, function->name, arguments);
-    const tenon::Graph* const graph = Find(functions, function);
-    if (graph != nullptr) Graph(*graph, functions, arguments, on_call);
+  // The results of a function. Tells of the call, and of the calls in the function; nothing if
+  // there is no such function.
+  Specs Enter(const FunctionLibrary& functions, const FuncRef& function,
+              absl::Span<const Shape> arguments, const OnCall& on_call) {
+    if (on_call) on_call(functions, function.name, arguments);
+    const tenon::Graph* const graph = Find(functions, &function);
+    return graph == nullptr ? Specs() : Graph(*graph, functions, arguments, on_call);
   }
 
   Specs Called(const FunctionLibrary& functions, const OpInfo& op, const Node& n,
@@ -138,16 +139,16 @@ class Inference {
       while (Generalize(Graph(*graph, functions, arguments, nullptr), arguments)) {
         if (++round == kRounds) arguments.assign(arguments.size(), Shape::Unknown());
       }
-      Note(functions, cond, arguments, on_call);
-      Note(functions, body, arguments, on_call);
+      if (on_call) {
+        Enter(functions, *cond, arguments, on_call);
+        Enter(functions, *body, arguments, on_call);
+      }
       shapes = std::move(arguments);
     } else {
       bool first = true;
       for (const FuncRef* branch : BranchesOf(n)) {
-        const tenon::Graph* graph = Find(functions, branch);
-        if (graph == nullptr) return results;
-        Note(functions, branch, arguments, on_call);
-        const Specs given = Graph(*graph, functions, arguments, nullptr);
+        if (Find(functions, branch) == nullptr) return results;
+        const Specs given = Enter(functions, *branch, arguments, on_call);
         if (first) shapes = ShapesOf(given);
         if (!first) Generalize(given, shapes);
         first = false;
@@ -173,12 +174,7 @@ void AddNamedOtherwise(const Graph& graph, HashSet<std::string>& names) {
   for (NodeId id : graph.NodeIds()) {
     const OpLookup op = FindOp(graph.node(id).op);
     if (op && op.info->row.control_flow != ControlFlow::kNone) continue;
-    for (const auto& [name, value] : graph.node(id).attrs) {
-      if (const auto* f = value.get_if<FuncRef>()) names.insert(f->name);
-      if (const auto* list = value.get_if<std::vector<FuncRef>>()) {
-        for (const FuncRef& f : *list) names.insert(f.name);
-      }
-    }
+    ForEachNamedFunction(graph.node(id), [&](const FuncRef& f) { names.insert(f.name); });
   }
 }
 

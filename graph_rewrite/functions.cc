@@ -7,19 +7,23 @@
 #include "env/containers.h"
 
 namespace tenon {
+
+void ForEachNamedFunction(const Node& node, absl::FunctionRef<void(const FuncRef&)> visit) {
+  for (const auto& [name, value] : node.attrs) {
+    if (const auto* f = value.get_if<FuncRef>()) visit(*f);
+    if (const auto* list = value.get_if<std::vector<FuncRef>>()) {
+      for (const FuncRef& f : *list) visit(f);
+    }
+  }
+}
+
 namespace {
 
 void AddCalled(const Graph& graph, HashSet<std::string>& called, std::vector<std::string>& todo) {
-  auto add = [&](const FuncRef& f) {
-    if (called.insert(f.name).second) todo.push_back(f.name);
-  };
   for (NodeId id : graph.NodeIds()) {
-    for (const auto& [name, value] : graph.node(id).attrs) {
-      if (const auto* f = value.get_if<FuncRef>()) add(*f);
-      if (const auto* list = value.get_if<std::vector<FuncRef>>()) {
-        for (const FuncRef& f : *list) add(f);
-      }
-    }
+    ForEachNamedFunction(graph.node(id), [&](const FuncRef& f) {
+      if (called.insert(f.name).second) todo.push_back(f.name);
+    });
   }
 }
 

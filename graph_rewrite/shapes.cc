@@ -159,9 +159,6 @@ void ShapeInfo::MakeSets() {
   sets_.push_back({{.kind = Assignment::kDataIsOne}, {}});
   sets_.push_back({{.kind = Assignment::kSmall}, {}});
   sets_.push_back({{.kind = Assignment::kBatchIsZero}, {}});
-  for (int axis = 0; axis < kLargeAxes; ++axis) {
-    sets_.push_back({{.kind = Assignment::kAxisIsLarge, .axis = axis}, {}});
-  }
   std::vector<Assignment> ones;
   probed_inputs_.clear();
   for (NodeId id : rw_.graph().NodeIds()) {
@@ -170,6 +167,13 @@ void ShapeInfo::MakeSets() {
     if (!s.IsComplete()) probed_inputs_.push_back(id);
     for (int d = 0; s.has_rank() && d < s.rank(); ++d) {
       if (s.dim(d) < 0) ones.push_back({.kind = Assignment::kOneIsOne, .input = id, .axis = d});
+    }
+  }
+  // Where no input has the axis, it would be as with small numbers.
+  for (int axis = 0; axis < kLargeAxes; ++axis) {
+    if (std::any_of(ones.begin(), ones.end(),
+                    [axis](const Assignment& one) { return one.axis == axis; })) {
+      sets_.push_back({{.kind = Assignment::kAxisIsLarge, .axis = axis}, {}});
     }
   }
   all_have_sets_ = sets_.size() + 2 * ones.size() <= kMaxSets;

@@ -12,6 +12,7 @@
 #include "graph/rewriter.h"
 #include "graph/tensor.h"
 #include "graph/tensor_spec.h"
+#include "graph_rewrite/functions.h"
 #include "kernels/interface/kernel.h"
 
 namespace tenon {
@@ -25,8 +26,7 @@ class ShapeInfo {
 
   // The functions that nodes of the graph call: its own library, or else the outer one.
   const FunctionLibrary& functions() const {
-    const FunctionLibrary& own = rw_.graph().functions();
-    return own.empty() && outer_ != nullptr ? *outer_ : own;
+    return outer_ == nullptr ? rw_.graph().functions() : LibraryOf(rw_.graph(), *outer_);
   }
 
   const Shape& shape(Endpoint e) { return Spec(e).shape; }

@@ -60,10 +60,9 @@ class Teller {
                   (static_cast<double>(f) + done) / static_cast<double>(functions.size())) /
                  static_cast<double>(phases + 1);
         };
-        TENON_RETURN_IF_ERROR(TellPhase(
-            phase, functions[f], *body_before, *FunctionOf(after, functions[f]),
-            body_before->functions().empty() ? before.functions() : body_before->functions(),
-            part));
+        TENON_RETURN_IF_ERROR(TellPhase(phase, functions[f], *body_before,
+                                        *FunctionOf(after, functions[f]),
+                                        LibraryOf(*body_before, before.functions()), part));
       }
     }
     return absl::OkStatus();

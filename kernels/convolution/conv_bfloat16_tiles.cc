@@ -12,8 +12,10 @@
 #include "kernels/contraction/packed_weights.h"
 #include "kernels/contraction/register_chain.h"
 #include "kernels/convolution/conv_pointwise.h"
+#include "kernels/convolution/im2col.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/matmul/bfloat16_tiles.h"
+#include "primitive_cache/isa.h"
 
 namespace tenon {
 namespace {
@@ -50,6 +52,7 @@ TilePart ChoosePart(const TileLines& l, const Bfloat16Strips& w, int threads) {
   for (size_t lines = l.lines;; lines = (lines + 1) / 2) {
     const size_t bytes =
         (lines + l.more_lines) * (l.per_line + l.more_pixels) * l.pixel * sizeof(uint16_t);
+    if (bytes > kMostPixelBytes && lines > 1) continue;
     const size_t line_parts = (l.lines + lines - 1) / lines;
     for (size_t parts = 1; parts <= std::min(strips, 2 * all_threads); ++parts) {
       TilePart part;
@@ -64,11 +67,10 @@ TilePart ChoosePart(const TileLines& l, const Bfloat16Strips& w, int threads) {
       const double task = rows * static_cast<double>(part.strips) * (steps * kStepNs + kFinishNs) +
                           static_cast<double>(part.strips * w.strip_bytes() + bytes) * kReadNs +
                           (l.copied ? static_cast<double>(bytes) * kCopyNs : 0) + kTaskNs;
-      if (best.line_parts != 0 && (turns * task >= best_ns || bytes > kMostPixelBytes)) continue;
+      if (best.line_parts != 0 && turns * task >= best_ns) continue;
       best = part;
       best_ns = turns * task;
     }
-    if (bytes > kMostPixelBytes && lines > 1) best.line_parts = 0;
     if (lines == 1) return best;
   }
 }
@@ -136,14 +138,13 @@ class Bfloat16TilesKernel final : public Kernel {
 
   // Where the pixels lie that the output pixels read.
   void FindPixels() {
-    for (int64_t i = 0; i < g_.batch * g_.out_positions(); ++i) {
-      int64_t left = i, at = 0, size = 1;
-      for (size_t d = g_.out.size(); d-- > 0;) {
-        at += left % g_.out[d] * g_.attrs.strides[d] * size;
-        left /= g_.out[d];
-        size *= g_.in[d];
+    const std::vector<int64_t> of_image = WindowSources(g_);
+    int64_t image = g_.in_channels;
+    for (int64_t n : g_.in) image *= n;
+    for (int64_t i = 0; i < g_.batch; ++i) {
+      for (int64_t pixel : of_image) {
+        pixels_.push_back(Size(i * image + pixel * g_.in_channels));
       }
-      pixels_.push_back(Size((left * size + at) * g_.in_channels));
     }
   }
 
@@ -286,7 +287,7 @@ std::optional<TileLines> LinesOf(const ConvGeometry& g) {
 absl::StatusOr<std::unique_ptr<Kernel>> ConvBfloat16TilesKernel(PrepareContext& p,
                                                                 const ConvGeometry& g,
                                                                 const FusedOps& fused) {
-  if (p.output_dtype(0) != DType::kBfloat16 || !HasBfloat16Tiles() || p.constant(1) == nullptr ||
+  if (p.output_dtype(0) != DType::kBfloat16 || !AllowsTiles() || p.constant(1) == nullptr ||
       g.groups != 1 || g.depthwise || !g.attrs.channels_last) {
     return Unimplemented("no convolution of bfloat16 for tiles");
   }

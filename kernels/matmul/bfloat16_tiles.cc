@@ -9,7 +9,6 @@
 #include "env/round_up.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/matmul/tile_config.h"
-#include "primitive_cache/isa.h"
 
 namespace tenon {
 namespace {
@@ -366,17 +365,12 @@ class Multiplier {
 
 }  // namespace
 
-bool HasBfloat16Tiles() {
-  static const bool has = AllowsTiles();
-  return has;
-}
 void MultiplyBfloat16Tiles(const Bfloat16Product& p) {
   if (p.rows > 0 && p.first_strip < p.end_strip) Multiplier(p).Run();
 }
 
 #else
 
-bool HasBfloat16Tiles() { return false; }
 void MultiplyBfloat16Tiles(const Bfloat16Product&) {}
 
 #endif

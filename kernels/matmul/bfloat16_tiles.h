@@ -62,9 +62,8 @@ struct Bfloat16Product {
   Bfloat16Finish finish;
 };
 
-// Whether the CPU has tiles and this process may use them.
-bool HasBfloat16Tiles();
-// Multiplies strip by strip. Rows are read once for each strip, so they should fit a cache.
+// Only where AllowsTiles() (primitive_cache/isa.h). Multiplies strip by strip. Rows are read once
+// for each strip, so they should fit a cache.
 void MultiplyBfloat16Tiles(const Bfloat16Product& p);
 // The size of `packed`.
 size_t PackedBfloat16Elements(const Bfloat16Strips& strips, size_t rows);

@@ -42,14 +42,6 @@ const Case kCases[] = {
     {"depthwise_of_many_channels", {1, 4, 4, 200}, {3, 3, 200, 1}, {1, 1}, {1, 1}, true},
 };
 
-Tensor ToFloat(const Tensor& t) {
-  Tensor wide = *Tensor::Allocate(DType::kFloat, t.shape());
-  for (int64_t i = 0; i < t.num_elements(); ++i) {
-    wide.data<float>()[i] = static_cast<float>(t.data<bfloat16>()[i]);
-  }
-  return wide;
-}
-
 class Bfloat16SwishTest : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override { LimitVectorCode(); }

@@ -1,8 +1,6 @@
 // Convolutions of bfloat16 on matrix tiles (AMX), against the float reference kernel on the same
 // numbers: sizes that fill no tile, strides, windows with padding and dilations, all chains,
 // several threads, NaN and infinities.
-#include "kernels/matmul/bfloat16_tiles.h"
-
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
@@ -11,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "primitive_cache/isa.h"
 #include "tests/unit/kernels/nn_test_util.h"
 
 namespace tenon {
@@ -55,18 +54,10 @@ const std::vector<std::vector<std::string>> kChains = {{},
                                                        {"BiasAdd", "Add", "Relu"},
                                                        {"Add", "_Swish"}};
 
-Tensor ToFloat(const Tensor& t) {
-  Tensor wide = *Tensor::Allocate(DType::kFloat, t.shape());
-  for (int64_t i = 0; i < t.num_elements(); ++i) {
-    wide.data<float>()[i] = static_cast<float>(t.data<bfloat16>()[i]);
-  }
-  return wide;
-}
-
 class Bfloat16TilesTest : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    if (!HasBfloat16Tiles()) GTEST_SKIP() << "this CPU has no matrix tiles";
+    if (!AllowsTiles()) GTEST_SKIP() << "this CPU has no matrix tiles";
   }
 
   Node NodeFor(const std::string& prefix, DType dtype,

@@ -64,6 +64,14 @@ Tensor RandomTensor(DType dtype, const Shape& shape, uint32_t seed, float low, f
   return t;
 }
 
+Tensor ToFloat(const Tensor& t) {
+  Tensor wide = *Tensor::Allocate(DType::kFloat, t.shape());
+  for (int64_t i = 0; i < t.num_elements(); ++i) {
+    wide.data<float>()[i] = static_cast<float>(t.data<bfloat16>()[i]);
+  }
+  return wide;
+}
+
 Node MakeNode(const std::string& op, AttrMap attrs) {
   Node node;
   node.name = "node";

@@ -19,6 +19,9 @@ namespace tenon {
 // Seeded uniform values in low..high.
 Tensor RandomTensor(DType dtype, const Shape& shape, uint32_t seed, float low = -1, float high = 1);
 
+// The numbers of a bfloat16 tensor.
+Tensor ToFloat(const Tensor& t);
+
 Node MakeNode(const std::string& op, AttrMap attrs);
 
 struct NodeRunOptions {
