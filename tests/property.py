@@ -30,7 +30,7 @@ import threading
 from typing import Any
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "property"))
+sys.path[:0] = [str(ROOT / "tests" / "property"), str(ROOT / "tests")]
 
 # pylint: disable=wrong-import-position
 import graphs
@@ -38,11 +38,11 @@ import ml_dtypes
 import numpy as np
 import shrink
 import tensorflow as tf
+from differences import EPS, bound, distance
 from reference import run_tensorflow
 
 TIME_LIMIT = 120  # seconds per graph
 HOW = ("rewritten", "unrewritten", "eager")
-EPS = {"float32": 2.0 ** -23, "bfloat16": 2.0 ** -7, "float64": 2.0 ** -52}
 
 
 class Worker:
@@ -124,17 +124,6 @@ def widen(value: np.ndarray, like: np.ndarray) -> np.ndarray:
   return value.astype(np.float64)
 
 
-def distance(a: np.ndarray, b: np.ndarray) -> float:
-  """Largest difference; infinite if only one of the two is not finite."""
-  if a.size == 0:
-    return 0.0
-  same = (a == b) | (np.isnan(a) & np.isnan(b))
-  if not np.array_equal(np.isfinite(a) | same, np.isfinite(b) | same):
-    return np.inf
-  with np.errstate(invalid="ignore"):
-    return float(np.where(same, 0.0, np.abs(a - b)).max())
-
-
 class Check:
   """Checks one graph in all three; also used for shrinking."""
 
@@ -142,11 +131,6 @@ class Check:
                double: graphs.Drawn | None, how: tuple[str, ...]) -> None:
     self.worker, self.drawn, self.double = worker, drawn, double
     self.how = how
-
-  def limit(self, reference: np.ndarray, dtype: str) -> float:
-    finite = np.abs(reference[np.isfinite(reference)])
-    scale = float(finite.max()) if finite.size else 0.0
-    return 4 * EPS[dtype] * (self.drawn.depth + 4) * max(scale, 0.1)
 
   def failure(self, definition: Any, feeds: dict[str, np.ndarray],
               fetches: list[str], wanted: dict[str, np.ndarray],
@@ -166,7 +150,7 @@ class Check:
           continue
         exact = reference.astype(np.float64)
         value = widen(value, reference)
-        limit = self.limit(exact, reference.dtype.name)
+        limit = bound(exact, EPS[reference.dtype.name], self.drawn.depth)
         off = distance(value, exact)
         if off <= limit:
           continue

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from mutate import Call
+from side_process import NO_ANSWER
 
 # Kinds of outcomes, the worst last.
 KINDS = ("agreed", "both refuse", "TensorFlow lacks it", "TensorFlow crashes", "known", "accepted",
@@ -16,7 +17,6 @@ LISTED = ("accepted", "refused", *FAILURES)
 
 _EPS = {"float32": 2.0 ** -23, "bfloat16": 2.0 ** -7, "float64": 2.0 ** -52, "float16": 2.0 ** -10}
 _ROUNDINGS = 64
-NO_ANSWER = "no answer in time"
 KILLED = "ended with status -9"  # results of gigabytes, for lack of memory
 _LARGE = 2 ** 28  # bytes
 _RANDOM = re.compile(r"(?!Stateless).*(Random|Fractional(Avg|Max)Pool$|Multinomial|Normal$|SampleDistorted|Dropout|Sampler|"

@@ -25,6 +25,7 @@ os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "contract"), str(HERE.parent / "makers")]
+sys.path.append(str(HERE.parent))
 
 # pylint: disable=wrong-import-position
 import graphs
