@@ -42,7 +42,7 @@ import tensorflow as tf
 from differences import EPS, bound, distance
 from side_process import SideProcess
 
-TIME_LIMIT = 120  # seconds per program and way of running
+TIME_LIMIT = 300  # seconds per program and way of running
 RESULTS = ("passed", "failed", "not made by TensorFlow", "with ops that Tenon lacks")
 # What TensorFlow raises where it cannot write or save a program, for instance for lack of a gradient.
 NOT_MADE = (TypeError, ValueError, LookupError, NotImplementedError, tf.errors.OpError)
@@ -224,6 +224,8 @@ def main() -> int:
     if args.seconds and time.monotonic() - start > args.seconds:
       break
     counts[test.one(seed)] += 1
+    if counts.total() % 100 == 0:
+      print(f"{counts.total()} programs, {counts['failed']} failed", flush=True)
   test.tenon.stop()
   print(", ".join(f"{counts[what]} {what}" for what in RESULTS))
   # A test whose programs cannot run would test nothing.
