@@ -1,13 +1,13 @@
-"""What TensorFlow refuses and Tenon computes on purpose."""
+"""What TensorFlow refuses and Tenon may compute: invalid only by a check of TensorFlow's, so no failure."""
 
 from __future__ import annotations
 
 import re
 
 _REFUSALS = re.compile("|".join((
-    # Stacks of nothing have the shape that the graph says; where it says none, Tenon takes 0.
+    # A stack of nothing whose elements have an unknown shape. Tenon refuses it as well where it knows no more.
     "Tried to stack (elements of )?an empty list with non-fully-defined",
-    # The updates of an empty tensor are empty as well.
+    # The updates of a tensor without elements have none either.
     "Indices and updates specified for empty",
 )))
 
