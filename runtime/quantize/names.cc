@@ -4,34 +4,53 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "env/containers.h"
 #include "graph/rewriter.h"
 #include "ops/op.h"
 
 namespace tenon {
 
+namespace {
+
+// Gives the name to the node; another one that has it gets another name.
+void TakeName(Rewriter& rw, NodeId id, const std::string& name) {
+  const Node* const there = rw.graph().FindNode(name);
+  if (there != nullptr && there->id == id) return;
+  if (there != nullptr) rw.Rename(there->id, rw.graph().UniqueName(name));
+  rw.Rename(id, name);
+}
+
+}  // namespace
+
 void NameByKeys(Graph& graph) {
+  HashSet<std::string> taken;
   std::vector<GraphOutput> outputs = graph.outputs();
-  for (GraphOutput& output : outputs) {
-    if (output.name.find(':') != std::string::npos || graph.FindNode(output.name) != nullptr) {
-      continue;
+  {
+    Rewriter rw(graph);
+    for (const GraphInput& input : graph.inputs()) {
+      TakeName(rw, input.node, input.name);
+      taken.insert(input.name);
     }
-    const OpLookup op = FindOp(graph.node(output.source.node).op);
-    if (!op) continue;
-    const auto dtypes = OutputDTypes(*op.info, graph.node(output.source.node));
-    const auto port = static_cast<size_t>(output.source.port);
-    if (!dtypes.ok() || port >= dtypes->size()) continue;
-    Node named;
-    named.name = output.name;
-    named.op = "Identity";
-    named.inputs = {output.source};
-    named.attrs["T"] = (*dtypes)[port];
-    if (const auto id = graph.AddNode(std::move(named)); id.ok()) output.source = {*id, 0};
+    for (GraphOutput& output : outputs) {
+      if (output.name.find(':') != std::string::npos || taken.contains(output.name)) continue;
+      const Node& source = graph.node(output.source.node);
+      if (output.source.port == 0 && source.name == output.name) continue;
+      const OpLookup op = FindOp(source.op);
+      if (!op) continue;
+      const auto dtypes = OutputDTypes(*op.info, source);
+      const auto port = static_cast<size_t>(output.source.port);
+      if (!dtypes.ok() || port >= dtypes->size()) continue;
+      Node named;
+      named.name = absl::StrCat(output.name, "/named");
+      named.op = "Identity";
+      named.inputs = {output.source};
+      named.attrs["T"] = (*dtypes)[port];
+      output.source = {rw.AddNode(std::move(named)), 0};
+      TakeName(rw, output.source.node, output.name);
+    }
   }
   graph.SetOutputs(std::move(outputs));
-  Rewriter rw(graph);
-  for (const GraphInput& input : graph.inputs()) {
-    if (graph.FindNode(input.name) == nullptr) rw.Rename(input.node, input.name);
-  }
 }
 
 }  // namespace tenon

@@ -35,6 +35,14 @@ absl::StatusOr<Samples> Samples::Create(std::vector<NamedTensor> arrays,
     if (it->second.dtype() == DType::kString) {
       return Unimplemented("input '", input.name, "' holds strings");
     }
+    if (input.shape.has_rank() && input.shape.rank() == 0) {
+      if (shape.rank() != 0) {
+        return InvalidArgument("input '", input.name, "' is a scalar, but the data have ",
+                               shape.ToString());
+      }
+      samples.scalars_.push_back(*it);
+      continue;
+    }
     if (shape.rank() < 1) {
       return InvalidArgument("'", input.name, "' is a scalar: its first axis must be the samples");
     }
@@ -65,7 +73,7 @@ absl::StatusOr<Samples> Samples::Create(std::vector<NamedTensor> arrays,
 
 std::vector<NamedTensor> Samples::Batch(int64_t i) const {
   const int64_t first = i * batch_, count = std::min(batch_, used_ - first);
-  std::vector<NamedTensor> rows;
+  std::vector<NamedTensor> rows = scalars_;
   for (const auto& [name, tensor] : arrays_) {
     Shape shape = tensor.shape();
     const size_t bytes = tensor.bytes() / static_cast<size_t>(shape.dim(0));

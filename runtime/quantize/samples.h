@@ -12,7 +12,8 @@ namespace tenon {
 
 class Samples {
  public:
-  // Keeps the arrays that are inputs of the model and ignores others. `batch` 0 means the batch
+  // Keeps the arrays that are inputs of the model and ignores others. Of an input that is a scalar,
+  // the data have the value for all batches. `batch` 0 means the batch
   // size that the model's inputs fix, or 8. InvalidArgument if an input is missing, the arrays have
   // different numbers of samples or none, or the batch size differs from the model's.
   static absl::StatusOr<Samples> Create(std::vector<NamedTensor> arrays,
@@ -27,7 +28,8 @@ class Samples {
   std::vector<NamedTensor> Batch(int64_t i) const;
 
  private:
-  std::vector<NamedTensor> arrays_;
+  std::vector<NamedTensor> arrays_;  // by sample
+  std::vector<NamedTensor> scalars_;
   int64_t batch_ = 1;
   int64_t total_ = 0;
   int64_t used_ = 0;

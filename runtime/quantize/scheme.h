@@ -1,8 +1,9 @@
 // Decides what is quantized in a float graph: the contractions, and the tensors that become 8-bit
 // integers.
 //
-// A tensor is quantized as a whole: all its readers (except the graph's outputs) get the
-// dequantized form, so that its producer can give integers alone. These tensors are
+// A tensor is quantized as a whole: all its readers (except the graph's outputs, and what makes
+// indices, comparisons and the like of it) get the dequantized form, so that its producer can give
+// integers alone. These tensors are
 //   - the data of every quantized contraction (before a zero Pad in between),
 //   - the other operand of a residual sum after a contraction,
 //   - the result of a contraction with a residual sum or a Relu6, whoever reads it,

@@ -1,0 +1,110 @@
+// What the quantizer leaves as it is.
+#include "runtime/quantize/quantizer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "graph/text.h"
+#include "tests/support/interpreter.h"
+
+namespace tenon {
+namespace {
+
+Graph Parsed(const std::string& text) {
+  auto graph = ParseGraph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status();
+  EXPECT_TRUE(testing::CompleteGraph(*graph).ok());
+  return *std::move(graph);
+}
+
+std::vector<NamedTensor> Outputs(const Graph& graph, const std::vector<NamedTensor>& inputs) {
+  auto session = Session::Create(graph, SessionOptions());
+  EXPECT_TRUE(session.ok()) << session.status();
+  auto outputs = (*session)->Run(inputs);
+  EXPECT_TRUE(outputs.ok()) << outputs.status();
+  return *std::move(outputs);
+}
+
+// 16 rows; column 0 has whole numbers up to 1,000.
+Tensor Rows() {
+  Tensor x = *Tensor::Allocate(DType::kFloat, Shape({16, 4}));
+  for (int64_t i = 0; i < x.num_elements(); ++i) {
+    x.data<float>()[i] = i % 4 == 0 ? static_cast<float>(i * 997 % 1001) : 0.1f * (i % 7);
+  }
+  return x;
+}
+
+// An index in a column of a layer's input, a comparison and a rounded number.
+TEST(Quantize, WholeNumbersStayExact) {
+  const Graph graph = Parsed(R"(
+%x = Placeholder() {dtype=float, shape=<?,4>}
+%w = Const() {value=float<4,3>{random 1 -1 1}}
+%y = MatMul(%x, %w)
+%begin = Const() {value=int32<2>{0, 0}}
+%end = Const() {value=int32<2>{0, 1}}
+%step = Const() {value=int32<2>{1, 1}}
+%column = StridedSlice(%x, %begin, %end, %step) {begin_mask=1, end_mask=1, shrink_axis_mask=2}
+%id = Cast(%column) {SrcT=float, DstT=int32}
+%limit = Const() {value=float<>{500}}
+%large = Greater(%x, %limit)
+%whole = Rint(%x)
+in x = %x
+out y = %y
+out id = %id
+out large = %large
+out whole = %whole
+)");
+  const std::vector<NamedTensor> inputs = {{"x", Rows()}};
+  auto quantized = Quantize(graph, inputs, {});
+  ASSERT_TRUE(quantized.ok()) << quantized.status();
+  EXPECT_EQ(quantized->report.layers.at(0).kept, "");
+  const auto want = Outputs(graph, inputs), got = Outputs(quantized->graph, inputs);
+  for (size_t i = 1; i < want.size(); ++i) {
+    EXPECT_TRUE(Identical(want[i].second, got[i].second)) << want[i].first;
+  }
+  EXPECT_FALSE(Identical(want[0].second, got[0].second));
+}
+
+TEST(Quantize, AScalarInputHasOneValueForAllBatches) {
+  const Graph graph = Parsed(R"(
+%x = Placeholder() {dtype=float, shape=<?,4>}
+%t = Placeholder() {dtype=float, shape=<>}
+%w = Const() {value=float<4,3>{random 1 -1 1}}
+%m = MatMul(%x, %w)
+%y = Mul(%m, %t)
+in x = %x
+in t = %t
+out y = %y
+)");
+  const std::vector<NamedTensor> inputs = {{"x", Rows()}, {"t", Tensor::Scalar(2.0f)}};
+  auto quantized = Quantize(graph, inputs, {});
+  ASSERT_TRUE(quantized.ok()) << quantized.status();
+  EXPECT_LT(quantized->report.outputs.at(0).error, 0.02);
+  const auto refused = Quantize(graph, {{"x", Rows()}, {"t", Rows()}}, {});
+  EXPECT_EQ(refused.status().message(), "input 't' is a scalar, but the data have [16,4]");
+}
+
+TEST(Quantize, InputsAndOutputsAreNamedByTheirKeys) {
+  // The output has the input's key, and an inner node the other output's.
+  const Graph graph = Parsed(R"(
+%given = Placeholder() {dtype=float, shape=<?,4>}
+%w = Const() {value=float<4,3>{random 1 -1 1}}
+%x = MatMul(%given, %w)
+%y = Relu(%x)
+%z = Neg(%x)
+in x = %given
+out x = %y
+out y = %z
+)");
+  auto quantized = Quantize(graph, {{"x", Rows()}}, {});
+  ASSERT_TRUE(quantized.ok()) << quantized.status();
+  const Graph& g = quantized->graph;
+  ASSERT_EQ(g.inputs().size(), 1u);
+  EXPECT_EQ(g.node(g.inputs()[0].node).name, "x");
+  EXPECT_EQ(g.node(g.outputs()[1].source.node).name, "y");
+}
+
+}  // namespace
+}  // namespace tenon
