@@ -1,7 +1,9 @@
 #include "graph_rewrite/dtype_regions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +21,29 @@ struct Candidate {
   std::string type_attr;
   std::vector<bool> slots, ports;
 };
+
+// The largest finite number of bfloat16. Floats up to 0.4 % larger exist, and masks of attention
+// are full of them, since their authors write the least finite float: rounded to bfloat16, they
+// would be infinite, and a softmax of nothing but infinities is NaN.
+constexpr float kLargestBfloat16 = 0x1.FEp127f;
+
+// Whether the elements that are infinite in bfloat16 are not so here.
+bool IsTooLarge(float x) { return std::isfinite(x) && std::abs(x) > kLargestBfloat16; }
+
+bool HasTooLarge(const Tensor& value) {
+  constexpr int64_t kMost = int64_t{1} << 21;  // a mask of more would be computed
+  if (value.dtype() != DType::kFloat || value.num_elements() > kMost) return false;
+  const absl::Span<const float> elements = value.flat<float>();
+  return std::any_of(elements.begin(), elements.end(), IsTooLarge);
+}
+
+absl::StatusOr<Tensor> Limited(const Tensor& value) {
+  TENON_ASSIGN_OR_RETURN(Tensor limited, value.Clone());
+  for (float& x : limited.flat<float>()) {
+    if (IsTooLarge(x)) x = std::copysign(kLargestBfloat16, x);
+  }
+  return limited;
+}
 
 std::vector<bool> Differ(const std::vector<DType>& a, const std::vector<DType>& b) {
   std::vector<bool> out(a.size());
@@ -183,13 +208,57 @@ class Regions {
     return Endpoint{id, 0};
   }
 
+  // Whether the tensor follows, by a few nodes that are no contractions, from a constant that would
+  // be infinite in bfloat16.
+  bool MayBeTooLarge(Endpoint e) const {
+    constexpr size_t kMostNodes = 32;
+    std::vector<NodeId> found = {e.node};
+    HashSet<NodeId> seen = {e.node};
+    for (size_t i = 0; i < found.size() && i < kMostNodes; ++i) {
+      const Tensor* const value = context_.Constant({found[i], 0});
+      if (value != nullptr && HasTooLarge(*value)) return true;
+      if (spec_.role(found[i]) == RegionRole::kStart) continue;
+      for (const Endpoint& input : context_.node(found[i]).inputs) {
+        if (seen.insert(input.node).second) found.push_back(input.node);
+      }
+    }
+    return false;
+  }
+
+  // The tensor, no element of which rounds to an infinity but those that are infinite.
+  absl::StatusOr<Endpoint> WithinBfloat16(Endpoint e) {
+    if (const Tensor* value = context_.Constant(e)) {
+      if (!HasTooLarge(*value)) return e;
+      TENON_ASSIGN_OR_RETURN(Tensor limited, Limited(*value));
+      return Endpoint{context_.AddConst(context_.node(e).name, std::move(limited)), 0};
+    }
+    if (!MayBeTooLarge(e)) return e;
+    // op names: the two that limit a tensor.
+    for (const auto& [op, limit] :
+         {std::pair("Minimum", kLargestBfloat16), std::pair("Maximum", -kLargestBfloat16)}) {
+      Node node;
+      node.name = absl::StrCat(context_.node(e).name, "/", op);
+      node.op = op;
+      node.inputs = {e, {context_.AddConst(node.name, Tensor::Scalar(limit)), 0}};
+      node.attrs["T"] = DType::kFloat;
+      TENON_ASSIGN_OR_RETURN(e.node, context_.AddNode(std::move(node)));
+      e.port = 0;
+    }
+    return e;
+  }
+
   // The tensor in the new dtype; readers outside the region now read `e`.
   absl::StatusOr<Endpoint> Moved(Endpoint e) {
     if (IsMoved(e)) return e;
     const auto it = moved_.find(e);
     if (it != moved_.end()) return it->second;
     if (IsAbsorbed(e.node, spec_.to, spec_.from)) return context_.node(e).inputs[0];
-    TENON_ASSIGN_OR_RETURN(const Endpoint cast, AddCast(e, spec_.from, spec_.to));
+    Endpoint within = e;
+    if (spec_.from == DType::kFloat && spec_.to == DType::kBfloat16) {
+      TENON_ASSIGN_OR_RETURN(within, WithinBfloat16(e));
+    }
+    TENON_ASSIGN_OR_RETURN(const Endpoint cast, AddCast(within, spec_.from, spec_.to));
+    context_.RemoveIfDead(within.node);
     moved_[e] = cast;
     return cast;
   }

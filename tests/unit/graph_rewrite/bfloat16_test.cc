@@ -1,6 +1,9 @@
 // What ConvertToBfloat16 converts, and what it leaves in float.
 #include <gtest/gtest.h>
 
+#include <Eigen/Core>
+#include <cmath>
+
 #include "tests/unit/graph_rewrite/rewritten.h"
 
 namespace tenon {
@@ -92,6 +95,40 @@ out f = %f
 )");
   EXPECT_EQ(TypeOf(g, "m"), DType::kBfloat16);
   EXPECT_EQ(TypeOf(g, "n"), DType::kFloat);
+}
+
+// In bfloat16 the least float would be minus infinity, and a softmax over nothing else NaN.
+TEST(ConvertToBfloat16, MasksOfTheLeastFloatStayFinite) {
+  const Graph g = Converted(R"(
+%x = Placeholder() {dtype=float, shape=<4,4>}
+%mask = Placeholder() {dtype=float, shape=<1,4>}
+%w = Const() {value=float<4,4>{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16}}
+%least = Const() {value=float<>{-3.4028235e+38}}
+%causal = Const() {value=float<4,4>{= -3.4028235e+38}}
+%a = MatMul(%x, %w)
+%t = Tanh(%a)
+%m = Mul(%mask, %least)
+%s = AddV2(%t, %m)
+%u = Softmax(%s)
+%b = MatMul(%u, %w)
+%n = Maximum(%b, %m)
+%v = Tanh(%n)
+%c = AddV2(%v, %causal)
+%z = Softmax(%c)
+%y = MatMul(%z, %w)
+in x = %x
+in mask = %mask
+out y = %y
+)");
+  EXPECT_EQ(TypeOf(g, "y"), DType::kBfloat16);
+  EXPECT_EQ(CountOf(g, "Minimum") + CountOf(g, "Maximum"), 2) << PrintGraph(g);
+  for (NodeId id : g.NodeIds()) {
+    const Tensor* const value = g.node(id).attr<Tensor>("value");
+    if (value == nullptr || value->dtype() != DType::kBfloat16) continue;
+    for (const bfloat16 element : value->flat<bfloat16>()) {
+      EXPECT_TRUE(std::isfinite(static_cast<float>(element))) << PrintGraph(g);
+    }
+  }
 }
 
 TEST(ConvertToBfloat16, DoubleIsLeftAlone) {
