@@ -157,6 +157,16 @@ std::vector<std::string> InitTargets(const tf::MetaGraphDef& graph) {
   return targets;
 }
 
+// The same of any version: TensorFlow 1 lists them in collections.
+std::vector<std::string> Initializers(const tf::MetaGraphDef& graph) {
+  std::vector<std::string> nodes = InitTargets(graph);
+  for (const auto& collection : graph.collection_def()) {
+    if (collection.key() != "saved_model_main_op" && collection.key() != "legacy_init_op") continue;
+    for (const auto& name : collection.value().node_list().value()) nodes.push_back(name);
+  }
+  return nodes;
+}
+
 // Whether a path stays in the folder to which it is relative.
 bool StaysInside(absl::string_view path) {
   if (path.empty() || path[0] == '/' || absl::StrContains(path, '\0')) return false;
@@ -165,9 +175,8 @@ bool StaysInside(absl::string_view path) {
 }
 
 // The file of each asset, by the name of the node that represents its path.
-absl::StatusOr<HashMap<std::string, std::string>> Assets(const std::string& directory,
-                                                         const tf::MetaGraphDef& graph) {
-  HashMap<std::string, std::string> assets;
+absl::StatusOr<AssetFiles> Assets(const std::string& directory, const tf::MetaGraphDef& graph) {
+  AssetFiles assets;
   const auto add = [&](const tf::MetaGraphDef::AssetFileDef& asset) {
     if (!StaysInside(asset.filename())) {
       return InvalidArgument("the asset '", asset.filename(), "' is not in the model's folder");
@@ -219,6 +228,7 @@ absl::Status Load(const std::string& directory, tf::SavedModel& saved, const Loa
   TENON_ASSIGN_OR_RETURN(Draft draft, importer->ImportGraph(feeds, fetches, {}));
   TENON_RETURN_IF_ERROR(AddDefaults(*importer, feeds, model));
   TENON_ASSIGN_OR_RETURN(auto assets, Assets(directory, *graph));
+  store.SetInitializers(Initializers(*graph), assets);
   TableStore tables(*importer, InitTargets(*graph), std::move(assets), &store);
   return FinishModel(std::move(draft), *importer, &store, tables, options, model);
 }

@@ -7,12 +7,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "env/flags.h"
 #include "env/status.h"
 #include "graph/attr.h"
 #include "kernels/state/mutable_table.h"
-#include "ops/evaluate.h"
 #include "ops/op.h"
+#include "proto/import/constant_value.h"
 #include "proto/import/table_content.h"
 #include "proto/import/table_text.h"
 #include "proto/import/variables.h"
@@ -20,8 +19,6 @@
 
 namespace tenon {
 namespace {
-
-constexpr int kMaxDepth = 64;  // of a constant expression
 
 bool FillsFromTensors(absl::string_view op) {
   // The last has no row: import alone meets it.
@@ -174,7 +171,7 @@ absl::Status TableStore::Initialize(const Draft& draft, const Node& n) {
   if (id == kNoNode) return absl::OkStatus();  // of a kind that FreezeTables leaves alone
   const Node& table = draft.node(id);
   Content content;
-  TENON_ASSIGN_OR_RETURN(const Tensor second, ValueOf(draft, n.inputs[1], 0));
+  TENON_ASSIGN_OR_RETURN(const Tensor second, ValueOf(draft, n.inputs[1]));
   if (FillsFromText(n.op)) {
     if (second.dtype() != DType::kString || second.num_elements() != 1) {
       return InvalidArgument("the file's name must be a string");
@@ -202,7 +199,7 @@ absl::Status TableStore::Initialize(const Draft& draft, const Node& n) {
                            ReadTableText(text, *keys, *values));
   } else {
     TENON_ASSIGN_OR_RETURN(content.keys, Flat(second));
-    TENON_ASSIGN_OR_RETURN(const Tensor values, ValueOf(draft, n.inputs[2], 0));
+    TENON_ASSIGN_OR_RETURN(const Tensor values, ValueOf(draft, n.inputs[2]));
     TENON_ASSIGN_OR_RETURN(Shape shape, ValueShapeOf(table));
     if (shape.rank() == 0) {
       TENON_ASSIGN_OR_RETURN(content.values, Flat(values));
@@ -217,54 +214,12 @@ absl::Status TableStore::Initialize(const Draft& draft, const Node& n) {
   }
   std::vector<Tensor> marks;
   for (const Endpoint& input : table.inputs) {
-    TENON_ASSIGN_OR_RETURN(Tensor mark, ValueOf(draft, input, 0));
+    TENON_ASSIGN_OR_RETURN(Tensor mark, ValueOf(draft, input));
     marks.push_back(std::move(mark));
   }
   TENON_RETURN_IF_ERROR(CleanTableContent(marks, content));
   contents_[VariableName(table)] = std::move(content);
   return absl::OkStatus();
-}
-
-absl::StatusOr<Tensor> TableStore::ValueOf(const Draft& draft, Endpoint e, int depth) const {
-  const Node& n = draft.node(e.node);
-  if (depth > kMaxDepth) return InvalidArgument(NodeLabel(n), ": an expression too deep");
-  if (const auto it = assets_.find(n.name); it != assets_.end()) {
-    return Tensor::Scalar<std::string>(it->second);
-  }
-  if (n.op == "ReadVariableOp" && n.inputs.size() == 1) {
-    // TensorFlow 2 stores an asset's path in a variable, and assigns it just before.
-    for (NodeId id = 0; id < draft.end_id(); ++id) {
-      const Node& assign = draft.node(id);
-      if (assign.op == "AssignVariableOp" && assign.inputs.size() == 2 &&
-          assign.inputs[0] == n.inputs[0]) {
-        return ValueOf(draft, assign.inputs[1], depth + 1);
-      }
-    }
-  }
-  if (n.op == "Const") {
-    if (const Tensor* value = n.attr<Tensor>("value")) return *value;
-    return InvalidArgument(NodeLabel(n), ": has no value");
-  }
-  if (n.op == "RestoreV2" && store_ != nullptr) return store_->Restored(draft, n, e.port);
-  const OpLookup op = FindOp(n.op);
-  if (!op || op.info->row.stateful || op.info->row.reference == nullptr || n.inputs.empty()) {
-    return Unimplemented(NodeLabel(n),
-                         ": a table is initialized with values that are not constant");
-  }
-  std::vector<Tensor> inputs;
-  for (const Endpoint& input : n.inputs) {
-    TENON_ASSIGN_OR_RETURN(Tensor value, ValueOf(draft, input, depth + 1));
-    inputs.push_back(std::move(value));
-  }
-  Node complete = n;
-  TENON_RETURN_IF_ERROR(CompleteAttrs(*op.info, complete));
-  const Flags flags;
-  const Services services{.flags = &flags};
-  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs, Evaluate(complete, inputs, services));
-  if (static_cast<size_t>(e.port) >= outputs.size()) {
-    return InvalidArgument(NodeLabel(n), ": has no output ", e.port);
-  }
-  return outputs[static_cast<size_t>(e.port)];
 }
 
 void SimplifyTables(Draft& draft) {

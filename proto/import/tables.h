@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "env/containers.h"
 #include "graph/tensor.h"
+#include "proto/import/constant_value.h"
 #include "proto/import/draft.h"
 #include "proto/import/importer.h"
 #include "proto/import/table_content.h"
@@ -18,17 +19,14 @@ namespace tenon {
 
 bool IsTable(const Node& node);
 
-class VariableStore;
-
 // The contents that the model's initializers give its tables, determined when the first one is
 // requested.
 class TableStore {
  public:
   // `init_targets`: nodes that TensorFlow would run after loading; if there are none, every
-  // initializer of a table in the graph counts. `assets`: files by the name of the Const node that
-  // names them. `store` has the checkpoint; null if there is none.
-  TableStore(Importer& importer, std::vector<std::string> init_targets,
-             HashMap<std::string, std::string> assets, VariableStore* store)
+  // initializer of a table in the graph counts. `store` has the checkpoint; null if there is none.
+  TableStore(Importer& importer, std::vector<std::string> init_targets, AssetFiles assets,
+             VariableStore* store)
       : importer_(importer),
         init_targets_(std::move(init_targets)),
         assets_(std::move(assets)),
@@ -43,12 +41,13 @@ class TableStore {
   // Mutable tables are initialized by the node that restores the checkpoint.
   absl::Status Fill(const std::vector<std::string>& targets);
   absl::Status Initialize(const Draft& draft, const Node& initializer);
-  // The value of a constant expression.
-  absl::StatusOr<Tensor> ValueOf(const Draft& draft, Endpoint e, int depth) const;
+  absl::StatusOr<Tensor> ValueOf(const Draft& draft, Endpoint e) const {
+    return ConstantValue(draft, e, assets_, store_);
+  }
 
   Importer& importer_;
   const std::vector<std::string> init_targets_;
-  const HashMap<std::string, std::string> assets_;
+  const AssetFiles assets_;
   VariableStore* const store_;
   bool loaded_ = false;
   absl::Status status_;

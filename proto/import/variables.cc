@@ -120,6 +120,23 @@ absl::StatusOr<std::string> VariableStore::Key(const std::string& variable,
   return NotFound("the checkpoint ", prefix_, " does not contain it");
 }
 
+absl::StatusOr<Tensor> VariableStore::Initialized(const std::string& variable) {
+  if (!initial_.has_value()) {
+    TENON_ASSIGN_OR_RETURN(initial_, importer_.ImportGraph({}, {}, initializers_));
+  }
+  for (NodeId id = initial_->end_id(); id-- > 0;) {  // the last one counts
+    const Node& assign = initial_->node(id);
+    if ((assign.op != "AssignVariableOp" && assign.op != "Assign") || assign.inputs.size() != 2) {
+      continue;
+    }
+    const Node& assigned = initial_->node(initial_->SkipIdentities(assign.inputs[0]).node);
+    if (!IsVariable(assigned) || VariableName(assigned) != variable) continue;
+    return ConstantValue(*initial_, assign.inputs[1], assets_, this);
+  }
+  return NotFound("the checkpoint ", prefix_,
+                  " does not contain it, and no initializer assigns it");
+}
+
 absl::StatusOr<Tensor> VariableStore::Restored(const Draft& draft, const Node& restore, int port) {
   if (bundle_ == nullptr) TENON_RETURN_IF_ERROR(Open());
   const Tensor* names =
@@ -135,11 +152,20 @@ absl::StatusOr<Tensor> VariableStore::Value(const Node& variable) {
   if (bundle_ == nullptr) TENON_RETURN_IF_ERROR(Open());
   const std::string name = VariableName(variable);
   auto value = [&]() -> absl::StatusOr<Tensor> {
-    TENON_ASSIGN_OR_RETURN(const std::string key, Key(name, variable.name));
-    const Bundle::Entry* entry = bundle_->Find(key);
-    if (entry == nullptr) return NotFound("the checkpoint ", prefix_, " has no '", key, "'");
+    const absl::StatusOr<std::string> found = Key(name, variable.name);
     const DType* dtype = variable.attr<DType>("dtype");
     const Shape* shape = variable.attr<Shape>("shape");
+    if (!found.ok() && !initializers_.empty()) {
+      TENON_ASSIGN_OR_RETURN(Tensor t, Initialized(name));
+      if (dtype == nullptr || *dtype != t.dtype() ||
+          (shape != nullptr && !shape->CompatibleWith(t.shape()))) {
+        return InvalidArgument("its initializer gives ", Name(t.dtype()), t.shape().ToString());
+      }
+      return t;
+    }
+    TENON_ASSIGN_OR_RETURN(const std::string key, found);
+    const Bundle::Entry* entry = bundle_->Find(key);
+    if (entry == nullptr) return NotFound("the checkpoint ", prefix_, " has no '", key, "'");
     if (dtype == nullptr || *dtype != entry->dtype) {
       return InvalidArgument("is ", dtype == nullptr ? "untyped" : Name(*dtype), ", but '", key,
                              "' in the checkpoint is ", Name(entry->dtype));

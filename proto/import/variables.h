@@ -3,12 +3,16 @@
 #define TENON_PROTO_IMPORT_VARIABLES_H_
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "env/containers.h"
 #include "proto/checkpoint/bundle.h"
+#include "proto/import/constant_value.h"
 #include "proto/import/draft.h"
 #include "proto/import/importer.h"
 
@@ -26,6 +30,13 @@ class VariableStore {
         importer_(importer),
         options_(options) {}
 
+  // What TensorFlow runs after loading: the variables that it assigns need not be in the
+  // checkpoint.
+  void SetInitializers(std::vector<std::string> nodes, AssetFiles assets) {
+    initializers_ = std::move(nodes);
+    assets_ = std::move(assets);
+  }
+
   // The value of a VarHandleOp or VariableV2 node. Checks dtype and shape against the node.
   absl::StatusOr<Tensor> Value(const Node& variable);
   // The value that a RestoreV2 node of `draft` reads from the checkpoint for its output `port`.
@@ -40,6 +51,8 @@ class VariableStore {
   // Reads the object graph in the checkpoint, which also maps variables to keys.
   absl::Status ReadObjectGraph();
   absl::StatusOr<std::string> Key(const std::string& variable, const std::string& node) const;
+  // The value that the initializers give it. NotFound if none does.
+  absl::StatusOr<Tensor> Initialized(const std::string& variable);
 
   const std::string prefix_;
   const std::string restore_op_;
@@ -49,6 +62,9 @@ class VariableStore {
   HashMap<std::string, std::string> restored_;   // key by VariableName
   HashMap<std::string, std::string> by_object_;  // full name -> key
   HashMap<std::string, Tensor> loaded_;          // by key
+  std::vector<std::string> initializers_;
+  AssetFiles assets_;
+  std::optional<Draft> initial_;  // the initializers, once a variable has needed them
 };
 
 // Whether the node is a variable, and the name that identifies that variable in the model.

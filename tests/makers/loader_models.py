@@ -400,6 +400,32 @@ def tf1_tables(out: pathlib.Path) -> None:
   _note(target, "saved_model", "saved_model")
 
 
+def tf1_local_variables(out: pathlib.Path) -> None:
+  """Variables that no checkpoint has: what runs after loading assigns them."""
+  target = _fresh(out, "tf1_local_variables")
+  path = target / "saved_model"
+  x = np.arange(3, dtype=np.float32)
+  with tf.Graph().as_default(), tf1.Session() as session:
+    given = tf1.placeholder(tf.float32, [None], "x")
+    scale = tf1.get_variable("scale", initializer=np.float32(3))
+    local = [tf1.get_variable(
+        f"local_{i}", initializer=np.float32([i + 1]), use_resource=bool(i),
+        collections=[tf1.GraphKeys.LOCAL_VARIABLES]) for i in range(2)]
+    with tf.control_dependencies([v.initializer for v in local]):
+      ready = tf.group(tf1.assign(local[1], np.float32([7])))
+    y = given * scale + local[0] - local[1]
+    session.run([tf1.global_variables_initializer(), ready])
+    builder = tf1.saved_model.Builder(str(path))
+    builder.add_meta_graph_and_variables(
+        session, [tf1.saved_model.tag_constants.SERVING],
+        {"serving_default": tf1.saved_model.predict_signature_def(
+            {"x": given}, {"y": y})}, main_op=ready)
+    builder.save()
+    value = session.run(y, {given: x})
+  _save(target, {"x": x}, {"y": value})
+  _note(target, "saved_model", "saved_model")
+
+
 class Composites(tf.Module):
   """Ragged and sparse tensors, in and out."""
 
@@ -514,6 +540,7 @@ def main() -> int:
   mutable_tables(args.out)
   anonymous_tables(args.out)
   tf1_tables(args.out)
+  tf1_local_variables(args.out)
   composites(args.out)
   composed_ops(args.out)
   return 0
