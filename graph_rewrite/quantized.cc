@@ -51,6 +51,21 @@ absl::StatusOr<Scale> ScaleOf(const Node& quantize, const Tensor& min, const Ten
 
 }  // namespace
 
+bool PoolsPixels(const Node& pool) {
+  const std::string padding = AttrOr<std::string>(pool, "padding", "");
+  if (AttrOr<std::string>(pool, "data_format", "NHWC") != "NHWC" ||
+      (padding != "SAME" && padding != "VALID")) {
+    return false;
+  }
+  for (const char* name : {"ksize", "strides"}) {
+    const auto* sizes = pool.attr<std::vector<int64_t>>(name);
+    if (sizes == nullptr || sizes->size() != 4 || sizes->front() != 1 || sizes->back() != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
 absl::StatusOr<Target> ReadTarget(RuleContext& context, NodeId quantize) {
   Target target;
   const Node& n = context.node(quantize);

@@ -23,6 +23,9 @@ T AttrOr(const Node& n, const char* name, T fallback) {
   return v == nullptr ? fallback : *v;
 }
 
+// Whether a pool can be one of integers: of images with the channels last, over pixels alone.
+bool PoolsPixels(const Node& pool);
+
 struct Scale {
   float step = 1, offset = 0;
 };

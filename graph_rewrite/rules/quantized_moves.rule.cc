@@ -40,13 +40,7 @@ absl::StatusOr<std::vector<Endpoint>> MovedInputs(const RuleContext& context, co
     if (n.inputs.size() < 2) return WhyNot("no inputs");
     return std::vector<Endpoint>(n.inputs.begin(), n.inputs.end() - 1);
   }
-  if (IsPool(n)) {
-    const std::string padding = AttrOr<std::string>(n, "padding", "");
-    if (AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC" ||
-        (padding != "SAME" && padding != "VALID")) {
-      return WhyNot("a pool of another form");
-    }
-  }
+  if (IsPool(n) && !quantized::PoolsPixels(n)) return WhyNot("a pool of another form");
   if (n.op == "PadV2") {
     const Tensor* fill = context.Constant(n.inputs[2]);
     if (fill == nullptr || fill->dtype() != DType::kFloat || fill->num_elements() != 1 ||

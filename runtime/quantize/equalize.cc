@@ -17,7 +17,9 @@ namespace {
 
 using quantized::AttrOr;
 
-bool IsPool(const Node& n) { return FactsOf(n.op).on_integers == OnIntegers::kPools; }
+bool IsPool(const Node& n) {
+  return FactsOf(n.op).on_integers == OnIntegers::kPools && quantized::PoolsPixels(n);
+}
 bool IsAdd(const Node& n) { return FactsOf(n.op).on_integers == OnIntegers::kAdds; }
 bool ChannelsLast(const Node& n) { return AttrOr<std::string>(n, "data_format", "NHWC") == "NHWC"; }
 
@@ -77,7 +79,7 @@ class Search {
       link_.divided.push_back({id, 1, axis});
       return true;
     }
-    if (n.op == "Relu" || IsZeroPad(context_, e) || (IsPool(n) && ChannelsLast(n))) {
+    if (n.op == "Relu" || IsZeroPad(context_, e) || IsPool(n)) {
       Join(n.inputs[0]);
       return true;
     }
@@ -128,7 +130,7 @@ class Search {
         link_.multiplied.push_back({use.reader, 1, axis});
         if (link_.seen.empty() || link_.seen.back() != e) link_.seen.push_back(e);
       } else if (n.op == "Relu" || IsAdd(n) || (n.op == "BiasAdd" && use.slot == 0) ||
-                 (IsPool(n) && ChannelsLast(n)) ||
+                 IsPool(n) ||
                  (use.slot == 0 && IsZeroPad(context_, {use.reader, 0}))) {
         Join({use.reader, 0});
       } else {

@@ -74,12 +74,9 @@ std::vector<Endpoint> MovedInputs(RuleContext& context, Endpoint e) {
   if (e.port != 0 || !n.control_inputs.empty()) return {};
   if (AttrOr(n, "T", DType::kInvalid) != DType::kFloat) return {};
   switch (FactsOf(n.op).on_integers) {
-    case OnIntegers::kPools: {
-      const std::string padding = AttrOr<std::string>(n, "padding", "");
-      const bool plain = AttrOr<std::string>(n, "data_format", "NHWC") == "NHWC" &&
-                         (padding == "SAME" || padding == "VALID");
-      return plain ? std::vector<Endpoint>{n.inputs[0]} : std::vector<Endpoint>{};
-    }
+    case OnIntegers::kPools:
+      return quantized::PoolsPixels(n) ? std::vector<Endpoint>{n.inputs[0]}
+                                       : std::vector<Endpoint>{};
     case OnIntegers::kPads:
       return IsZeroPad(context, e) ? std::vector<Endpoint>{n.inputs[0]} : std::vector<Endpoint>{};
     case OnIntegers::kRearranges:
