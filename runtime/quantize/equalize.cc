@@ -129,8 +129,7 @@ class Search {
       if (axis >= 0) {
         link_.multiplied.push_back({use.reader, 1, axis});
         if (link_.seen.empty() || link_.seen.back() != e) link_.seen.push_back(e);
-      } else if (n.op == "Relu" || IsAdd(n) || (n.op == "BiasAdd" && use.slot == 0) ||
-                 IsPool(n) ||
+      } else if (n.op == "Relu" || IsAdd(n) || (n.op == "BiasAdd" && use.slot == 0) || IsPool(n) ||
                  (use.slot == 0 && IsZeroPad(context_, {use.reader, 0}))) {
         Join({use.reader, 0});
       } else {

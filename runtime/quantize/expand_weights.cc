@@ -8,6 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "env/status.h"
+#include "runtime/quantize/scheme.h"
 
 namespace tenon {
 namespace {
@@ -56,6 +57,19 @@ class Expander {
     return t != nullptr && t->dtype() == DType::kFloat && t->shape().rank() == 2 ? t : nullptr;
   }
 
+  // Why the weights cannot be rounded; empty: they can. A mask of infinities, or of the least
+  // float, is none of weights.
+  static std::string WhyExact(const Tensor& matrix) {
+    const absl::Span<const float> w = matrix.flat<float>();
+    if (!std::all_of(w.begin(), w.end(), [](float x) { return std::isfinite(x); })) {
+      return "weights that are not finite";
+    }
+    constexpr float kLargest = 1e37f;
+    const bool large =
+        std::any_of(w.begin(), w.end(), [&](float x) { return std::abs(x) > kLargest; });
+    return large ? absl::StrCat("weights above ", kLargest) : "";
+  }
+
   // The layer's entry in the report; its `kept` is set if the layer stays as it is.
   size_t AddReport(NodeId id, const Tensor& matrix) {
     WeightsLayer layer;
@@ -66,6 +80,8 @@ class Expander {
       layer.kept = "as asked";
     } else if (matrix.num_elements() < options_.least_elements) {
       layer.kept = absl::StrCat("fewer than ", options_.least_elements, " weights");
+    } else {
+      layer.kept = WhyExact(matrix);
     }
     report_.layers.push_back(std::move(layer));
     return report_.layers.size() - 1;
@@ -143,6 +159,12 @@ class Expander {
     WeightsLayer& report = report_.layers[layer];
     const int rank = context_.shapes.rank(n.inputs[1]);
     if (report.kept.empty() && rank < 0) report.kept = "the rank of the indices is not known";
+    const auto uses = context_.rw.uses(id);
+    if (report.kept.empty() && std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+          return !use.is_control() && NeedsExactValues(context_, use.reader);
+        })) {
+      report.kept = "its rows are read as exact numbers";
+    }
     if (report.kept.empty() && shape[1] % GroupSize(shape[1], options_.rounding) != 0) {
       report.kept = "its rows are not whole groups";
     }

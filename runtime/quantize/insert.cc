@@ -5,7 +5,6 @@
 
 #include "env/containers.h"
 #include "env/status.h"
-#include "ops/op.h"
 
 namespace tenon {
 namespace {
@@ -98,25 +97,6 @@ absl::StatusOr<Endpoint> AddSum(RuleContext& context, const std::string& name, E
   return AddOp(context, name, "Sum", {row, axis});
 }
 
-// Whether rounding a tensor that the node reads may change its results by a whole step, as it does
-// to an index, a comparison or a rounded number; `seen`: nodes that have been asked.
-bool NeedsExactValues(const RuleContext& context, NodeId reader, HashSet<NodeId>& seen) {
-  if (!seen.insert(reader).second) return false;
-  const Node& n = context.node(reader);
-  const OpLookup op = FindOp(n.op);
-  if (!op || op.info->row.shape_only) return false;
-  if (op.info->row.discontinuous) return true;
-  const auto dtypes = OutputDTypes(*op.info, n);
-  if (!dtypes.ok() || dtypes->empty()) return false;
-  const auto counts = [](DType d) { return !IsFloating(d) && !IsQuantized(d); };
-  if (std::all_of(dtypes->begin(), dtypes->end(), counts)) return true;
-  if (!op.info->row.moves_elements) return false;
-  const absl::Span<const Use> uses = context.rw.uses(reader);
-  return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
-    return !use.is_control() && NeedsExactValues(context, use.reader, seen);
-  });
-}
-
 }  // namespace
 
 absl::Status InsertPairs(RuleContext& context, const std::vector<Layer>& layers,
@@ -133,8 +113,7 @@ absl::Status InsertPairs(RuleContext& context, const std::vector<Layer>& layers,
     TENON_ASSIGN_OR_RETURN(const NodeId pair, AddPair(context, t.tensor, RangeOf(t, ranges)));
     for (const Use& use : uses) {
       if (use.is_control() || use.port != t.tensor.port) continue;
-      HashSet<NodeId> seen;
-      if (NeedsExactValues(context, use.reader, seen)) continue;
+      if (NeedsExactValues(context, use.reader)) continue;
       context.rw.SetInput(use.reader, use.slot, {pair, 0});
     }
   }

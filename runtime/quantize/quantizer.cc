@@ -222,18 +222,24 @@ absl::Status Quantizer::Calibrate() {
         for (size_t i = 0; i < seen.size(); ++i) seen[i].Add(outputs[i].second.flat<float>());
         return absl::OkStatus();
       }));
-  ranges_.assign(static_cast<size_t>(scheme_.num_groups), {DType::kQuint8, 0, 0});
+  std::vector<ValueRange> own(seen.size());
   for (size_t i = 0; i < seen.size(); ++i) {
     const QuantizedTensor& t = scheme_.tensors[i];
     if (seen[i].not_finite() > 0) {
       return InvalidArgument("'", EndpointName(graph_, t.tensor), "' holds ", seen[i].not_finite(),
                              " NaN or infinite elements on these data");
     }
+    own[i] = seen[i].Range(options_.range);
+    if (t.at_most_six) own[i].high = std::min(own[i].high, 6.0f);
+  }
+  SplitGroups(scheme_, own);
+  ranges_.assign(static_cast<size_t>(scheme_.num_groups), {DType::kQuint8, 0, 0});
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const QuantizedTensor& t = scheme_.tensors[i];
     GroupRange& range = ranges_[static_cast<size_t>(t.group)];
     if (!t.never_negative && (!t.is_input || seen[i].negative())) range.dtype = DType::kQint8;
-    const ValueRange own = seen[i].Range(options_.range);
-    range.low = std::min(range.low, own.low);
-    range.high = std::max(range.high, t.at_most_six ? std::min(own.high, 6.0f) : own.high);
+    range.low = std::min(range.low, own[i].low);
+    range.high = std::max(range.high, own[i].high);
   }
   for (GroupRange& range : ranges_) Settle(range);
   return absl::OkStatus();

@@ -133,7 +133,53 @@ absl::StatusOr<Chain> Follow(RuleContext& context, NodeId contraction, HashSet<N
   }
 }
 
+// `seen`: nodes that have been asked.
+bool NeedsExact(const RuleContext& context, NodeId reader, HashSet<NodeId>& seen) {
+  if (!seen.insert(reader).second) return false;
+  const Node& n = context.node(reader);
+  const OpLookup op = FindOp(n.op);
+  if (!op || op.info->row.shape_only) return false;
+  if (op.info->row.discontinuous) return true;
+  const auto dtypes = OutputDTypes(*op.info, n);
+  if (!dtypes.ok() || dtypes->empty()) return false;
+  const auto counts = [](DType d) { return !IsFloating(d) && !IsQuantized(d); };
+  if (std::all_of(dtypes->begin(), dtypes->end(), counts)) return true;
+  if (!op.info->row.moves_elements) return false;
+  const absl::Span<const Use> uses = context.rw.uses(reader);
+  return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+    return !use.is_control() && NeedsExact(context, use.reader, seen);
+  });
+}
+
 }  // namespace
+
+bool NeedsExactValues(const RuleContext& context, NodeId reader) {
+  HashSet<NodeId> seen;
+  return NeedsExact(context, reader, seen);
+}
+
+void SplitGroups(Scheme& scheme, const std::vector<ValueRange>& own) {
+  constexpr float kMost = 8;
+  const auto size = [&](size_t i) { return std::max(-own[i].low, own[i].high); };
+  std::vector<std::vector<size_t>> groups(static_cast<size_t>(scheme.num_groups));
+  for (size_t i = 0; i < scheme.tensors.size(); ++i) {
+    groups[static_cast<size_t>(scheme.tensors[i].group)].push_back(i);
+  }
+  for (std::vector<size_t>& members : groups) {
+    std::stable_sort(members.begin(), members.end(),
+                     [&](size_t a, size_t b) { return size(a) > size(b); });
+    float largest = members.empty() ? 0 : size(members[0]);
+    bool split = false;
+    for (const size_t i : members) {
+      if (size(i) > 0 && size(i) * kMost < largest) {
+        largest = size(i);
+        split = true;
+        ++scheme.num_groups;
+      }
+      if (split) scheme.tensors[i].group = scheme.num_groups - 1;
+    }
+  }
+}
 
 bool IsZeroPad(const RuleContext& context, Endpoint e) {
   const Node& n = context.node(e);

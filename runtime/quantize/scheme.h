@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "graph_rewrite/context.h"
+#include "runtime/quantize/range.h"
 
 namespace tenon {
 
@@ -49,6 +50,14 @@ absl::StatusOr<std::vector<Layer>> FindLayers(RuleContext& context);
 
 // For the quantized layers.
 absl::StatusOr<Scheme> ChooseTensors(RuleContext& context, const std::vector<Layer>& layers);
+
+// Takes tensors out of a group whose range would leave them few steps: the group is divided where a
+// range is less than an eighth of the one before, in order of size. `own`: by tensor.
+void SplitGroups(Scheme& scheme, const std::vector<ValueRange>& own);
+
+// Whether rounding the tensors that a node reads may change its results by a whole step, as it does
+// to an index, a comparison or a rounded number.
+bool NeedsExactValues(const RuleContext& context, NodeId reader);
 
 // Whether `e` is a Pad with constant paddings and zeros that has no other reader.
 bool IsZeroPad(const RuleContext& context, Endpoint e);

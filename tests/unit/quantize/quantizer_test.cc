@@ -67,6 +67,29 @@ out whole = %whole
   EXPECT_FALSE(Identical(want[0].second, got[0].second));
 }
 
+// A part that is much smaller than the others keeps its own range.
+TEST(Quantize, JoinedTensorsOfDifferentSizesHaveTheirOwnRanges) {
+  const Graph graph = Parsed(R"(
+%x = Placeholder() {dtype=float, shape=<?,4>}
+%large = Const() {value=float<>{10000}}
+%t = Mul(%x, %large)
+%axis = Const() {value=int32<>{1}}
+%c = ConcatV2(%x, %t, %axis)
+%w = Const() {value=float<8,3>{random 1 -1 1}}
+%v = Const() {value=float<4,3>{random 2 -1 1}}
+%y = MatMul(%c, %w)
+%z = MatMul(%x, %v)
+in x = %x
+out y = %y
+out z = %z
+)");
+  auto quantized = Quantize(graph, {{"x", Rows()}}, {});
+  ASSERT_TRUE(quantized.ok()) << quantized.status();
+  for (const OutputReport& output : quantized->report.outputs) {
+    EXPECT_LT(output.error, 0.05) << output.name;
+  }
+}
+
 TEST(Quantize, AScalarInputHasOneValueForAllBatches) {
   const Graph graph = Parsed(R"(
 %x = Placeholder() {dtype=float, shape=<?,4>}
