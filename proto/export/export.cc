@@ -29,6 +29,7 @@ bool IsNote(absl::string_view key) {
          key == kInitialValuesAttr || key == kValueShapeAttr;
 }
 
+constexpr char kInitSignature[] = "__saved_model_init_op";  // what TensorFlow runs after loading
 constexpr int kProducer = 1087;  // a version of the GraphDef format that every reader accepts
 
 bool IsPrivate(const std::string& op) {
@@ -174,6 +175,106 @@ absl::Status WriteGraph(const Graph& graph, const ExportOptions& options, tf::Gr
   return absl::OkStatus();
 }
 
+std::string TensorText(const Graph& graph, Endpoint e) {
+  return absl::StrCat(graph.node(e.node).name, ":", e.port);
+}
+
+// Names for nodes that are added to a GraphDef.
+class FreeNames {
+ public:
+  explicit FreeNames(const tf::GraphDef& def) {
+    for (const tf::NodeDef& node : def.node()) taken_.insert(node.name());
+  }
+  std::string Next(std::string name) {
+    while (!taken_.insert(name).second) name += "_";
+    return name;
+  }
+
+ private:
+  HashSet<std::string> taken_;
+};
+
+// Adds a node that gives the output once the graph's targets have run: whoever fetches an output
+// runs only what it depends on. The tensor's name.
+absl::StatusOr<std::string> AddAfterTargets(const Graph& graph, const GraphOutput& output,
+                                            tf::GraphDef& def) {
+  tf::NodeDef& node = *def.add_node();
+  node.set_name(FreeNames(def).Next(absl::StrCat(output.name, "/after_changes")));
+  node.set_op("Identity");
+  node.add_input(TensorText(graph, output.source));
+  for (const NodeId target : graph.targets()) {
+    node.add_input(absl::StrCat("^", graph.node(target).name));
+  }
+  tf::AttrEntry& entry = *node.add_attr();
+  entry.set_key("T");
+  TENON_RETURN_IF_ERROR(AttrToProto(DTypeOf(graph, output.source), *entry.mutable_value()));
+  return absl::StrCat(node.name(), ":0");
+}
+
+// The variable or table of each node that holds values, by name.
+void CollectState(const Graph& graph, OrderedMap<std::string, const Node*>& state) {
+  for (NodeId id : graph.NodeIds()) {
+    const Node& n = graph.node(id);
+    if (!n.attrs.contains(kInitialValueAttr) && !n.attrs.contains(kInitialKeysAttr)) continue;
+    const std::string* const shared = n.attr<std::string>("shared_name");
+    state.emplace(shared == nullptr || shared->empty() ? n.name : *shared, &n);
+  }
+  for (const auto& [name, body] : graph.functions()) CollectState(*body, state);
+}
+
+// Adds a node that gives the variables and tables their values, as TensorFlow runs it after
+// loading. Its name; empty if the graph has none.
+absl::StatusOr<std::string> AddInitializer(const Graph& graph, tf::GraphDef& def) {
+  OrderedMap<std::string, const Node*> state;
+  CollectState(graph, state);
+  if (state.empty()) return "";
+  FreeNames names(def);
+  const auto add =
+      [&](const std::string& name, const char* op, std::vector<std::string> inputs,
+          std::vector<std::pair<const char*, AttrValue>> attrs) -> absl::StatusOr<std::string> {
+    tf::NodeDef& node = *def.add_node();
+    node.set_name(names.Next(name));
+    node.set_op(op);
+    for (std::string& input : inputs) node.add_input(std::move(input));
+    for (const auto& [key, value] : attrs) {
+      tf::AttrEntry& entry = *node.add_attr();
+      entry.set_key(key);
+      TENON_RETURN_IF_ERROR(AttrToProto(value, *entry.mutable_value()));
+    }
+    return node.name();
+  };
+  std::vector<std::string> assigned;
+  for (const auto& [name, node] : state) {
+    std::vector<std::pair<const char*, AttrValue>> handle_attrs;
+    for (const auto& [key, value] : node->attrs) {
+      if (!IsNote(key) && !value.empty()) handle_attrs.emplace_back(key.c_str(), value);
+    }
+    TENON_ASSIGN_OR_RETURN(
+        const std::string handle,
+        add(absl::StrCat(name, "/handle"), node->op.c_str(), {}, std::move(handle_attrs)));
+    const auto constant = [&](const char* attr) {
+      const Tensor& value = *node->attr<Tensor>(attr);
+      return add(absl::StrCat(name, "/initial"), "Const", {},
+                 {{"dtype", value.dtype()}, {"value", value}});
+    };
+    std::string assign;
+    if (const Tensor* const value = node->attr<Tensor>(kInitialValueAttr)) {
+      TENON_ASSIGN_OR_RETURN(const std::string initial, constant(kInitialValueAttr));
+      TENON_ASSIGN_OR_RETURN(assign, add(absl::StrCat(name, "/assign"), "AssignVariableOp",
+                                         {handle, initial}, {{"dtype", value->dtype()}}));
+    } else {
+      TENON_ASSIGN_OR_RETURN(const std::string keys, constant(kInitialKeysAttr));
+      TENON_ASSIGN_OR_RETURN(const std::string values, constant(kInitialValuesAttr));
+      TENON_ASSIGN_OR_RETURN(
+          assign, add(absl::StrCat(name, "/fill"), "LookupTableImportV2", {handle, keys, values},
+                      {{"Tin", node->attr<Tensor>(kInitialKeysAttr)->dtype()},
+                       {"Tout", node->attr<Tensor>(kInitialValuesAttr)->dtype()}}));
+    }
+    assigned.push_back("^" + assign);
+  }
+  return add("initializer", "NoOp", std::move(assigned), {});
+}
+
 }  // namespace
 
 absl::Status ExportGraph(const Graph& graph, const std::string& path,
@@ -192,6 +293,15 @@ absl::Status ExportSavedModel(const Graph& graph, const std::string& folder) {
   tf::MetaGraphDef& meta = *saved.add_meta_graphs();
   meta.mutable_meta_info_def()->add_tags("serve");
   TENON_RETURN_IF_ERROR(WriteGraph(graph, {}, *meta.mutable_graph_def()));
+  TENON_ASSIGN_OR_RETURN(const std::string initializer,
+                         AddInitializer(graph, *meta.mutable_graph_def()));
+  if (!initializer.empty()) {
+    tf::MetaGraphDef::SignatureEntry& entry = *meta.add_signature_def();
+    entry.set_key(kInitSignature);
+    tf::SignatureDef::TensorEntry& output = *entry.mutable_value()->add_outputs();
+    output.set_key(kInitSignature);
+    output.mutable_value()->set_name(initializer);
+  }
   tf::MetaGraphDef::SignatureEntry& entry = *meta.add_signature_def();
   entry.set_key("serving_default");
   tf::SignatureDef& signature = *entry.mutable_value();
@@ -199,7 +309,7 @@ absl::Status ExportSavedModel(const Graph& graph, const std::string& folder) {
   const auto describe = [&](const std::string& key, Endpoint e, const Shape& shape,
                             tf::SignatureDef::TensorEntry& to) {
     to.set_key(key);
-    to.mutable_value()->set_name(absl::StrCat(graph.node(e.node).name, ":", e.port));
+    to.mutable_value()->set_name(TensorText(graph, e));
     to.mutable_value()->set_dtype(static_cast<tf::DataType>(DTypeOf(graph, e)));
     ShapeToProto(shape, *to.mutable_value()->mutable_tensor_shape());
   };
@@ -209,7 +319,11 @@ absl::Status ExportSavedModel(const Graph& graph, const std::string& folder) {
              *signature.add_inputs());
   }
   for (const GraphOutput& output : graph.outputs()) {
-    describe(output.name, output.source, Shape::Unknown(), *signature.add_outputs());
+    tf::SignatureDef::TensorEntry& entry = *signature.add_outputs();
+    describe(output.name, output.source, Shape::Unknown(), entry);
+    if (graph.targets().empty()) continue;
+    TENON_ASSIGN_OR_RETURN(*entry.mutable_value()->mutable_name(),
+                           AddAfterTargets(graph, output, *meta.mutable_graph_def()));
   }
 
   const std::filesystem::path place = std::filesystem::path(folder) / "";
@@ -243,9 +357,25 @@ absl::Status ExportModel(const Graph& graph, const std::string& path) {
   ExportOptions options;
   options.format = absl::EndsWith(path, ".pbtxt") ? GraphFormat::kText : GraphFormat::kBinary;
   if (absl::EndsWith(path, ".pb") || absl::EndsWith(path, ".pbtxt")) {
+    OrderedMap<std::string, const Node*> state;
+    CollectState(graph, state);
+    if (!state.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("the model changes '", state.begin()->first,
+                       "', whose value a GraphDef cannot hold; write a SavedModel (a folder)"));
+    }
     return ExportGraph(graph, path, options);
   }
   return ExportSavedModel(graph, path);
+}
+
+absl::StatusOr<std::string> GraphDefBytes(const Graph& graph) {
+  google::protobuf::Arena arena;
+  auto& def = *google::protobuf::Arena::CreateMessage<tf::GraphDef>(&arena);
+  TENON_RETURN_IF_ERROR(WriteGraph(graph, {}, def));
+  std::string bytes;
+  if (!def.SerializeToString(&bytes)) return Internal("cannot write the graph");
+  return bytes;
 }
 
 absl::StatusOr<std::string> GraphDefText(const Graph& graph, const ExportOptions& options) {

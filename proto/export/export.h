@@ -27,16 +27,19 @@ struct ExportOptions {
 absl::Status ExportGraph(const Graph& graph, const std::string& path, const ExportOptions& options);
 
 // Writes a SavedModel folder with the graph under "serve" and its inputs and outputs as
-// serving_default. Writes the whole folder or nothing; FailedPrecondition also if it exists
-// already.
+// serving_default; variables and tables that the graph changes get their values when it is loaded.
+// Writes the whole folder or nothing; FailedPrecondition also if it exists already.
 absl::Status ExportSavedModel(const Graph& graph, const std::string& folder);
 
 // Writes to a name that says how: a .pb file, a .pbtxt file in text form, or else a SavedModel
-// folder. CheckExportPath says beforehand whether there is something in the way: InvalidArgument if
-// the folder has files.
+// folder. FailedPrecondition for a .pb or .pbtxt of a graph with such variables or tables, which
+// holds no values of theirs. CheckExportPath says beforehand whether there is something in the way:
+// InvalidArgument if the folder has files.
 absl::Status ExportModel(const Graph& graph, const std::string& path);
 absl::Status CheckExportPath(const std::string& path);
 
+// A binary GraphDef. FailedPrecondition, naming the private ops, if there are any.
+absl::StatusOr<std::string> GraphDefBytes(const Graph& graph);
 // The text form as a string. Ignores `options.format`.
 absl::StatusOr<std::string> GraphDefText(const Graph& graph, const ExportOptions& options);
 

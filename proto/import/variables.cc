@@ -149,14 +149,18 @@ absl::StatusOr<Tensor> VariableStore::Restored(const Draft& draft, const Node& r
 }
 
 absl::StatusOr<Tensor> VariableStore::Value(const Node& variable) {
-  if (bundle_ == nullptr) TENON_RETURN_IF_ERROR(Open());
+  if (bundle_ == nullptr && opened_.ok()) opened_ = Open();
+  if (!opened_.ok() && initializers_.empty()) return opened_;
   const std::string name = VariableName(variable);
   auto value = [&]() -> absl::StatusOr<Tensor> {
-    const absl::StatusOr<std::string> found = Key(name, variable.name);
+    const absl::StatusOr<std::string> found =
+        opened_.ok() ? Key(name, variable.name) : absl::StatusOr<std::string>(opened_);
     const DType* dtype = variable.attr<DType>("dtype");
     const Shape* shape = variable.attr<Shape>("shape");
     if (!found.ok() && !initializers_.empty()) {
-      TENON_ASSIGN_OR_RETURN(Tensor t, Initialized(name));
+      absl::StatusOr<Tensor> initial = Initialized(name);
+      if (!initial.ok()) return opened_.ok() ? initial.status() : opened_;
+      Tensor t = *std::move(initial);
       if (dtype == nullptr || *dtype != t.dtype() ||
           (shape != nullptr && !shape->CompatibleWith(t.shape()))) {
         return InvalidArgument("its initializer gives ", Name(t.dtype()), t.shape().ToString());

@@ -59,6 +59,7 @@ class VariableStore {
   Importer& importer_;
   const BundleOptions options_;
   std::unique_ptr<Bundle> bundle_;
+  absl::Status opened_;                          // of the first try
   HashMap<std::string, std::string> restored_;   // key by VariableName
   HashMap<std::string, std::string> by_object_;  // full name -> key
   HashMap<std::string, Tensor> loaded_;          // by key

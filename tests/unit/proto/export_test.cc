@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
+#include <vector>
 
+#include "kernels/state/variable.h"
 #include "load_testing.h"
 
 namespace tenon {
@@ -72,6 +75,38 @@ Graph WithOp(const std::string& op) {
   node.op = op;
   EXPECT_TRUE(graph.AddNode(std::move(node)).ok());
   return graph;
+}
+
+// A variable that the model changes has its value again, and the change still happens.
+TEST(Export, SavedModelsKeepVariables) {
+  LoadOptions options = Lenient();
+  options.signature = "update";
+  const auto model = LoadModel(DataPath("control_flow"), options);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const ScratchPath folder("with_variables");
+  const absl::Status status = ExportSavedModel(model->graph, folder.str());
+  ASSERT_TRUE(status.ok()) << status;
+  const auto again = LoadModel(folder.str(), Lenient());
+  ASSERT_TRUE(again.ok()) << again.status();
+  const auto values = [](const Graph& graph) {
+    std::vector<Tensor> found;
+    for (NodeId id : graph.NodeIds()) {
+      if (const Tensor* t = graph.node(id).attr<Tensor>(kInitialValueAttr)) found.push_back(*t);
+    }
+    return found;
+  };
+  const std::vector<Tensor> before = values(model->graph), after = values(again->graph);
+  ASSERT_FALSE(before.empty());
+  ASSERT_EQ(before.size(), after.size());
+  for (size_t i = 0; i < before.size(); ++i) EXPECT_TRUE(Identical(before[i], after[i]));
+  const std::vector<NodeId> ids = again->graph.NodeIds();
+  EXPECT_EQ(
+      std::count_if(ids.begin(), ids.end(),
+                    [&](NodeId id) { return again->graph.node(id).op == "AssignAddVariableOp"; }),
+      1);
+
+  const absl::Status refused = ExportModel(model->graph, ScratchPath("variables.pb").str());
+  EXPECT_THAT(refused.message(), HasSubstr("whose value a GraphDef cannot hold"));
 }
 
 TEST(Export, PrivateOpsAreRefused) {
