@@ -82,6 +82,10 @@ const FlagRow kRows[] = {
      "libgomp's setting for where threads run; if it, OMP_PLACES or GOMP_CPU_AFFINITY is set, "
      "Tenon does not move threads that share a CPU with another of their team",
      kRunningOnly},
+    {"TENON_SUBGRAPHS", &Flags::subgraphs, "1",
+     "inside TensorFlow, 1: a part of a graph that Tenon knows whole, and that has several ops "
+     "which it accelerates, runs as one op; 0: each op runs on its own (docs/TENSORFLOW.md)",
+     kRunningOnly},
 };
 
 absl::Status Parse(const FlagRow& row, const std::string& raw, Flags& flags) {

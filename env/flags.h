@@ -43,6 +43,7 @@ struct Flags {
   std::string proc_bind;                       // OMP_PROC_BIND (env/spread_team.h)
   std::string wait_policy;                     // OMP_WAIT_POLICY (env/openmp.h)
   bool dynamic_threads = true;                 // OMP_DYNAMIC (env/team_size.h)
+  bool subgraphs = true;                       // TENON_SUBGRAPHS (tf_plugin/subgraphs.h)
 
   using Lookup = std::function<std::optional<std::string>(const char* name)>;
 

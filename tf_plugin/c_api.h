@@ -1,4 +1,4 @@
-// Owners for TensorFlow's C objects, and conversion of statuses.
+// Owners for TensorFlow's C objects, and conversion of statuses and tensors.
 #ifndef TENON_TF_PLUGIN_C_API_H_
 #define TENON_TF_PLUGIN_C_API_H_
 
@@ -7,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
+#include "graph/tensor.h"
 #include "tensorflow/c/kernels.h"
 #include "tensorflow/c/tf_buffer.h"
 #include "tensorflow/c/tf_status.h"
@@ -35,6 +36,18 @@ inline void ToTf(const absl::Status& status, TF_Status* out) {
 
 inline absl::string_view Bytes(const TF_Buffer& buffer) {
   return absl::string_view(static_cast<const char*>(buffer.data), buffer.length);
+}
+
+inline Shape ShapeOf(const TF_Tensor* tensor) {
+  Shape shape;
+  for (int d = 0; d < TF_NumDims(tensor); ++d) shape.push_back(TF_Dim(tensor, d));
+  return shape;
+}
+
+// A view of the tensor's memory, which the caller keeps.
+inline Tensor ViewOf(const TF_Tensor* tensor) {
+  return Tensor::FromExternal(static_cast<DType>(TF_TensorType(tensor)), ShapeOf(tensor),
+                              TF_TensorData(tensor), nullptr);
 }
 
 }  // namespace tenon::plugin

@@ -4,7 +4,9 @@
 #include <fstream>
 
 #include "absl/strings/str_format.h"
+#include "graph/rewriter.h"
 #include "graph/text.h"
+#include "tf_plugin/names.h"
 
 namespace tenon::plugin {
 namespace {
@@ -18,7 +20,12 @@ GraphDump::GraphDump(const std::string& folder) {
   if (!folder.empty()) prefix_ = absl::StrFormat("%s/tensorflow_%04d_", folder, graphs++);
 }
 
-void GraphDump::Write(absl::string_view phase, const Graph& graph) const {
+void GraphDump::Write(absl::string_view phase, const Graph& given) const {
+  Graph graph = given;
+  Rewriter rewriter(graph);
+  for (const NodeId id : graph.NodeIds()) {  // its graph has files of its own
+    if (graph.node(id).op == kSubgraphOp) rewriter.EraseAttr(id, "graph");
+  }
   std::ofstream(absl::StrCat(prefix_, phase, ".graph"))
       << PrintGraph(graph, {.max_elements = kMaxElements});
 }

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "env/containers.h"
 #include "env/flags.h"
 #include "env/status.h"
@@ -14,6 +15,7 @@
 #include "tf_plugin/dump.h"
 #include "tf_plugin/names.h"
 #include "tf_plugin/process.h"
+#include "tf_plugin/subgraphs.h"
 
 namespace tenon::plugin {
 namespace {
@@ -87,6 +89,55 @@ bool IsOurs(const ProcessNames& names, const std::string& op) {
   return row != nullptr && InGraphs(*row);
 }
 
+// A part of a graph that runs as one node has at least so many kernels, of which so many are
+// accelerated: fewer gain little.
+constexpr int kLeastKernels = 3, kLeastAccelerated = 2;
+
+// Whether TensorFlow passes a graph that was rewritten before.
+bool HasPrivateOps(const std::vector<std::string>& ops) {
+  return std::any_of(ops.begin(), ops.end(),
+                     [](const std::string& op) { return absl::StartsWith(op, kPrivatePrefix); });
+}
+
+int CountKernels(const Graph& graph) {
+  const std::vector<NodeId> ids = graph.NodeIds();
+  return static_cast<int>(std::count_if(ids.begin(), ids.end(), [&](NodeId id) {
+    const Node& n = graph.node(id);
+    const OpLookup op = FindOp(n.op);
+    return op && !op.info->row.alias && n.op != "Const" && n.op != "Placeholder";
+  }));
+}
+
+// The usual phases, with dumps if the user wants them.
+absl::Status RunPhases(Process& process, Graph& graph, bool dumps) {
+  RewriteOptions rewrite;
+  rewrite.services = &process.services();
+  rewrite.last = Phase::kFuse;  // native names are assigned when the graph is written
+  if (!dumps || process.flags().dump_dir.empty()) return Rewrite(graph, rewrite).status();
+  const GraphDump dump(process.flags().dump_dir);
+  rewrite.dump = [&](absl::string_view phase, const Graph& g) { dump.Write(phase, g); };
+  TENON_ASSIGN_OR_RETURN(const RewriteReport report, Rewrite(graph, rewrite));
+  dump.WriteReport(report);
+  return absl::OkStatus();
+}
+
+// Replaces parts that remain several kernels when they are rewritten.
+absl::Status ReplaceParts(Process& process, ProcessGraph& in, const OutputsFn& outputs) {
+  TENON_ASSIGN_OR_RETURN(const std::vector<Subgraph> parts,
+                         FindSubgraphs(in, kLeastAccelerated, outputs));
+  Rewriter rewriter(in.graph());
+  for (const Subgraph& part : parts) {
+    Graph rewritten = part.graph;
+    TENON_RETURN_IF_ERROR(RunPhases(process, rewritten, /*dumps=*/false));
+    if (CountKernels(rewritten) < kLeastKernels) continue;
+    if (!ReplaceSubgraph(rewriter, part).ok()) continue;
+    if (process.flags().dump_dir.empty()) continue;
+    rewritten = part.graph;
+    TENON_RETURN_IF_ERROR(RunPhases(process, rewritten, /*dumps=*/true));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> RewriteGraphDef(const TF_Buffer& graph, const TF_GrapplerItem* item) {
@@ -112,15 +163,10 @@ absl::StatusOr<std::string> RewriteGraphDef(const TF_Buffer& graph, const TF_Gra
   }
   TENON_RETURN_IF_ERROR(in->Import());
 
-  GraphDump dump(process->flags().dump_dir);
-  RewriteOptions rewrite;
-  rewrite.services = &process->services();
-  rewrite.last = Phase::kFuse;  // native names are assigned when the graph is written
-  if (dump.wanted()) {
-    rewrite.dump = [&](absl::string_view phase, const Graph& g) { dump.Write(phase, g); };
+  if (process->flags().subgraphs && !HasPrivateOps(ops)) {
+    TENON_RETURN_IF_ERROR(ReplaceParts(*process, *in, options.outputs));
   }
-  TENON_ASSIGN_OR_RETURN(const RewriteReport report, Rewrite(in->graph(), rewrite));
-  if (dump.wanted()) dump.WriteReport(report);
+  TENON_RETURN_IF_ERROR(RunPhases(*process, in->graph(), /*dumps=*/true));
   return in->Serialize();
 }
 

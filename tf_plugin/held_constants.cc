@@ -10,6 +10,17 @@ constexpr int kMaxDoublings = 20;
 
 }  // namespace
 
+std::shared_ptr<const void> HeldConstants::Keep(TensorPtr handle, int64_t bytes) {
+  if (bytes_.fetch_add(bytes) + bytes > max_bytes_) {
+    bytes_ -= bytes;
+    return nullptr;
+  }
+  return std::shared_ptr<const void>(handle.release(), [this, bytes](const void* t) {
+    bytes_ -= bytes;
+    TF_DeleteTensor(static_cast<TF_Tensor*>(const_cast<void*>(t)));
+  });
+}
+
 std::shared_ptr<Constant> HeldConstants::Hold(TensorPtr handle, const Tensor& tensor) {
   const void* memory = tensor.raw();
   MutexLock lock(&mutex_);
@@ -18,18 +29,13 @@ std::shared_ptr<Constant> HeldConstants::Hold(TensorPtr handle, const Tensor& te
     const bool same = constant->dtype() == tensor.dtype() && constant->shape() == tensor.shape();
     return same ? constant : nullptr;
   }
-  const int64_t bytes = static_cast<int64_t>(tensor.bytes());
-  if (bytes_ + bytes > max_bytes_) {
+  std::shared_ptr<const void> owner = Keep(std::move(handle), static_cast<int64_t>(tensor.bytes()));
+  if (owner == nullptr) {
     by_memory_.erase(memory);
     return nullptr;
   }
-  bytes_ += bytes;
-  std::shared_ptr<const void> owner(handle.release(), [this, bytes](const void* t) {
-    bytes_ -= bytes;
-    TF_DeleteTensor(static_cast<TF_Tensor*>(const_cast<void*>(t)));
-  });
-  auto constant = std::make_shared<Constant>(
-      Tensor::FromExternal(tensor.dtype(), tensor.shape(), const_cast<void*>(memory), owner));
+  auto constant = std::make_shared<Constant>(Tensor::FromExternal(
+      tensor.dtype(), tensor.shape(), const_cast<void*>(memory), std::move(owner)));
   known = constant;
   // Freed memory leaves an entry behind.
   if (by_memory_.size() % 256 == 0) {

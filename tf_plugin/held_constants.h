@@ -23,10 +23,13 @@ class HeldConstants {
   // The constant over the tensor's memory; kernels with the same weight share it. `handle` lives as
   // long as the result. Null if the limit is reached.
   std::shared_ptr<Constant> Hold(TensorPtr handle, const Tensor& tensor);
+  // A reference to the tensor's memory, of `bytes`. Null if the limit is reached.
+  std::shared_ptr<const void> Keep(TensorPtr handle, int64_t bytes);
 
  private:
   const int64_t max_bytes_;
   std::atomic<int64_t> bytes_ = 0;
+
   Mutex mutex_;
   HashMap<const void*, std::weak_ptr<Constant>> by_memory_ ABSL_GUARDED_BY(mutex_);
 };

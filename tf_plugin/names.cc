@@ -38,7 +38,8 @@ bool IsQuantizedMove(const OpInfo& op, const Node& node) {
 
 absl::StatusOr<std::string> NameOf(const OpInfo& op, const Node& node) {
   if (op.row.internal) {
-    if (!InGraphs(op)) return NotFound("op ", op.row.name, " has no name in TensorFlow");
+    if (!InGraphs(op) && absl::string_view(op.row.name) != kSubgraphOp)
+      return NotFound("op ", op.row.name, " has no name in TensorFlow");
     return PrivateName(op);
   }
   if (InGraphs(op) && (NativeName(op, node) != nullptr || IsQuantizedMove(op, node))) {
@@ -58,8 +59,10 @@ bool InGraphs(const OpInfo& op) {
          !row.stateful;
 }
 
+std::string SubgraphInputName(size_t i) { return absl::StrCat("subgraph_input_", i); }
+
 std::string PrivateName(const OpInfo& op) {
-  return absl::StrCat("_Tenon", absl::StripPrefix(op.row.name, "_"));
+  return absl::StrCat(kPrivatePrefix, absl::StripPrefix(op.row.name, "_"));
 }
 
 OneDnnName NameOfOneDnn(const OpInfo& op) {

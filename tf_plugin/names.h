@@ -16,6 +16,13 @@ namespace tenon::plugin {
 // accelerated kernel worth the call. Elementwise ops that were not fused remain TensorFlow's own.
 bool InGraphs(const OpInfo& op);
 
+// The op of a part of a graph that runs as one node (subgraphs.h).
+inline constexpr char kSubgraphOp[] = "_Subgraph";
+// The placeholder of its i-th input.
+std::string SubgraphInputName(size_t i);
+
+// How the names of private ops begin.
+inline constexpr char kPrivatePrefix[] = "_Tenon";
 // "_TenonConv2D" for Conv2D, "_TenonFusedConv2D" for _FusedConv2D.
 std::string PrivateName(const OpInfo& op);
 

@@ -1,8 +1,6 @@
 #include "tf_plugin/node_kernel.h"
 
 #include <algorithm>
-#include <atomic>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -108,8 +106,6 @@ class NodeKernel {
     std::shared_ptr<const EagerKernel> kernel;
   };
 
-  // The number of threads that the kernel may use, as its session or eager context was configured.
-  int Threads(TF_OpKernelContext* context);
   std::shared_ptr<const EagerKernel> SameAsLast(const Handles& handles, int threads);
   void Keep(const std::shared_ptr<const EagerKernel>& kernel, int64_t generation, int threads,
             absl::Span<const Tensor> inputs);
@@ -121,7 +117,7 @@ class NodeKernel {
   Mutex mutex_;
   std::vector<StableInput> stable_ ABSL_GUARDED_BY(mutex_);
   bool has_stable_ = false;
-  std::atomic<int> threads_ = 0;  // 0: not determined yet
+  StepThreads threads_;
   Last last_ ABSL_GUARDED_BY(mutex_);
 };
 
@@ -154,16 +150,6 @@ absl::StatusOr<std::unique_ptr<NodeKernel>> NodeKernel::Create(
   TENON_ASSIGN_OR_RETURN(kernel->site_, kernel->process_->calls().NodeSite(
                                             node, in_graph ? kSmallNodes : kSmallCalls));
   return kernel;
-}
-
-int NodeKernel::Threads(TF_OpKernelContext* context) {
-  const int known = threads_.load(std::memory_order_relaxed);
-  if (known > 0) return known;
-  const std::optional<ProcessConfig> config = ConfigOfStep(context);
-  if (!config.has_value()) return process_->services().threads;
-  const int threads = process_->Threads(config->intra_op_threads);
-  threads_.store(threads, std::memory_order_relaxed);
-  return threads;
 }
 
 std::shared_ptr<const EagerKernel> NodeKernel::SameAsLast(const Handles& handles, int threads) {
@@ -200,12 +186,7 @@ void NodeKernel::Keep(const std::shared_ptr<const EagerKernel>& kernel, int64_t 
 absl::StatusOr<std::shared_ptr<const EagerKernel>> NodeKernel::Find(Handles& handles, int threads) {
   const size_t n = handles.size();
   absl::InlinedVector<Tensor, 8> inputs;
-  for (const TensorPtr& handle : handles) {
-    Shape shape;
-    for (int d = 0; d < TF_NumDims(handle.get()); ++d) shape.push_back(TF_Dim(handle.get(), d));
-    inputs.push_back(Tensor::FromExternal(static_cast<DType>(TF_TensorType(handle.get())), shape,
-                                          TF_TensorData(handle.get()), nullptr));
-  }
+  for (const TensorPtr& handle : handles) inputs.push_back(ViewOf(handle.get()));
   std::vector<std::shared_ptr<Constant>> constants;
   if (has_stable_) {
     MutexLock lock(&mutex_);
@@ -247,7 +228,7 @@ absl::Status NodeKernel::Compute(TF_OpKernelContext* context) {
     handles[i].reset(handle);
     pointers.push_back(TF_TensorData(handle));
   }
-  const int threads = Threads(context);
+  const int threads = threads_.Of(context, *process_);
   std::shared_ptr<const EagerKernel> kernel = SameAsLast(handles, threads);
   if (kernel == nullptr) {
     TENON_ASSIGN_OR_RETURN(kernel, Find(handles, threads));

@@ -16,6 +16,7 @@
 #include "tf_plugin/c_api.h"
 #include "tf_plugin/names.h"
 #include "tf_plugin/node_kernel.h"
+#include "tf_plugin/subgraph_kernel.h"
 
 namespace tenon::plugin {
 namespace {
@@ -93,8 +94,19 @@ absl::Status DefineOp(const OpInfo& op) {
   return Annotate(FromTf(status.get()), PrivateName(op));
 }
 
+// The functions of a kernel.
+struct KernelFunctions {
+  void* (*create)(TF_OpKernelConstruction*);
+  void (*compute)(void*, TF_OpKernelContext*);
+  void (*destroy)(void*);
+};
+constexpr KernelFunctions kNodeKernel = {CreateNodeKernel, ComputeNodeKernel, DeleteNodeKernel};
+constexpr KernelFunctions kSubgraphKernel = {CreateSubgraphKernel, ComputeSubgraphKernel,
+                                             DeleteSubgraphKernel};
+
 struct KernelChoice {
   std::string op;
+  KernelFunctions functions = kNodeKernel;
   const char* label = nullptr;
   std::string type_attr = "";  // empty: any dtype
   DType dtype = DType::kInvalid;
@@ -103,8 +115,9 @@ struct KernelChoice {
 
 absl::Status AddKernel(const KernelChoice& choice) {
   const StatusPtr status(TF_NewStatus());
-  TF_KernelBuilder* builder = TF_NewKernelBuilder(choice.op.c_str(), kDevice, CreateNodeKernel,
-                                                  ComputeNodeKernel, DeleteNodeKernel);
+  TF_KernelBuilder* builder =
+      TF_NewKernelBuilder(choice.op.c_str(), kDevice, choice.functions.create,
+                          choice.functions.compute, choice.functions.destroy);
   if (choice.label != nullptr) TF_KernelBuilder_Label(builder, choice.label);
   if (choice.priority != 0) TF_KernelBuilder_Priority(builder, choice.priority);
   if (!choice.type_attr.empty()) {
@@ -147,7 +160,9 @@ absl::Status RegisterPrivateOps(const TensorFlowOps& known) {
     TENON_RETURN_IF_ERROR(DefineOp(*op));
     TENON_RETURN_IF_ERROR(AddKernel({.op = PrivateName(*op)}));
   }
-  return absl::OkStatus();
+  const OpInfo& subgraph = *FindOp(kSubgraphOp).info;
+  TENON_RETURN_IF_ERROR(DefineOp(subgraph));
+  return AddKernel({.op = PrivateName(subgraph), .functions = kSubgraphKernel});
 }
 
 absl::Status RegisterEagerKernels(const TensorFlowOps& known) {

@@ -26,4 +26,14 @@ std::optional<ProcessConfig> ConfigOfStep(TF_OpKernelContext* context) {
   return ParseProcessConfig(Bytes(*bytes)).value_or(ProcessConfig());
 }
 
+int StepThreads::Of(TF_OpKernelContext* context, const Process& process) {
+  const int known = known_.load(std::memory_order_relaxed);
+  if (known > 0) return known;
+  const std::optional<ProcessConfig> config = ConfigOfStep(context);
+  if (!config.has_value()) return process.services().threads;
+  const int threads = process.Threads(config->intra_op_threads);
+  known_.store(threads, std::memory_order_relaxed);
+  return threads;
+}
+
 }  // namespace tenon::plugin

@@ -17,14 +17,23 @@ std::atomic<int> at_work = 0;
 std::atomic<int> most_at_once = 0;
 std::atomic<int> most_of_an_op = 0;
 
+class Counter final : public ThreadsObserver {
+ public:
+  void OnStart(int threads) override {
+    Raise(most_of_an_op, threads);
+    Raise(most_at_once, at_work.fetch_add(threads, std::memory_order_relaxed) + threads);
+  }
+  void OnEnd(int threads) override { at_work.fetch_sub(threads, std::memory_order_relaxed); }
+};
+
+Counter counter;
+
 }  // namespace
 
-CountedThreads::CountedThreads(int threads) : threads_(threads) {
-  Raise(most_of_an_op, threads);
-  Raise(most_at_once, at_work.fetch_add(threads, std::memory_order_relaxed) + threads);
-}
+ThreadsObserver& CountedRuns() { return counter; }
 
-CountedThreads::~CountedThreads() { at_work.fetch_sub(threads_, std::memory_order_relaxed); }
+CountedThreads::CountedThreads(int threads) : threads_(threads) { counter.OnStart(threads); }
+CountedThreads::~CountedThreads() { counter.OnEnd(threads_); }
 
 }  // namespace tenon::plugin
 

@@ -3,7 +3,12 @@
 #ifndef TENON_TF_PLUGIN_THREAD_USE_H_
 #define TENON_TF_PLUGIN_THREAD_USE_H_
 
+#include "runtime/execution/run_options.h"
+
 namespace tenon::plugin {
+
+// Counts those of sessions' runs.
+ThreadsObserver& CountedRuns();
 
 // Counts `threads` as working during its lifetime.
 class CountedThreads {

@@ -80,6 +80,10 @@ class Imported final : public ProcessGraph {
   }
 
   Graph& graph() override { return graph_; }
+  absl::string_view OpOf(NodeId id) const override {
+    const bool there = static_cast<size_t>(id) < originals_.size();
+    return there ? originals_[static_cast<size_t>(id)].def->op() : absl::string_view();
+  }
   absl::Status Import() override;
   absl::StatusOr<std::string> Serialize() override {
     const ProcessWriter writer(graph_, originals_, options_.names, home_, has_branches_);

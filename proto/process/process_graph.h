@@ -57,6 +57,8 @@ class ProcessGraph {
   virtual std::vector<std::string> Ops() const = 0;
   virtual absl::Status Import() = 0;
   virtual Graph& graph() = 0;
+  // The op of a node of graph(), as named in the bytes; empty for a node that was added.
+  virtual absl::string_view OpOf(NodeId id) const = 0;
   // The whole GraphDef. An error if the rewritten graph cannot be expressed there: the caller then
   // keeps its original graph.
   virtual absl::StatusOr<std::string> Serialize() = 0;

@@ -26,6 +26,15 @@ class StepObserver {
   virtual void OnStep(int step, int64_t nanoseconds) = 0;
 };
 
+// Is notified of the threads that runs use; called by the threads that run, at the same time.
+class ThreadsObserver {
+ public:
+  virtual ~ThreadsObserver() = default;
+  // A run has got so many, and will give them back.
+  virtual void OnStart(int threads) = 0;
+  virtual void OnEnd(int threads) = 0;
+};
+
 // When a run has to end early. It is checked before each step, in the functions of control flow
 // too; a step that runs is not interrupted.
 struct StopCondition {
@@ -55,6 +64,7 @@ struct RunOptions {
   // output has memory of its own. Must not overlap with feeds. If the run fails, its elements are
   // undefined.
   absl::Span<const Tensor> into = {};
+  ThreadsObserver* threads = nullptr;
 };
 
 }  // namespace tenon

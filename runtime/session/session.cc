@@ -162,6 +162,22 @@ absl::Status Session::CheckRowsApart(absl::Span<const Tensor> inputs) const {
   });
 }
 
+namespace {
+
+bool IsSmall(const Plan& plan, const SmallRuns& small) {
+  if (small.flops == 0) return false;
+  double flops = 0;
+  int64_t bytes = 0;
+  for (const StepInfo& step : plan.Describe()) {
+    if (step.dynamic) return false;
+    flops += step.flops;
+    bytes += step.bytes;
+  }
+  return flops < small.flops && bytes < small.bytes;
+}
+
+}  // namespace
+
 absl::StatusOr<std::shared_ptr<const Plan>> Session::BuildPlanFor(const Feeds& feeds, int threads) {
   State& state = *state_;
   Services services = state.services;
@@ -174,6 +190,9 @@ absl::StatusOr<std::shared_ptr<const Plan>> Session::BuildPlanFor(const Feeds& f
     MutexLock lock(&state.split_mutex);
     state.split_status = split.status();
   }
+  auto plan = BuildPlan(model, feeds.specs, services, state.kernels);
+  if (threads == 1 || !plan.ok() || !IsSmall(**plan, state.small_runs)) return plan;
+  services.threads = 1;
   return BuildPlan(model, feeds.specs, services, state.kernels);
 }
 
@@ -246,11 +265,32 @@ Session::Team Session::TeamFor(absl::Span<const Tensor> inputs, const RunOptions
   return all;
 }
 
+namespace {
+
+class ObservedThreads {
+ public:
+  ObservedThreads(ThreadsObserver* observer, int threads) : observer_(observer), threads_(threads) {
+    if (observer_ != nullptr) observer_->OnStart(threads_);
+  }
+  ~ObservedThreads() {
+    if (observer_ != nullptr) observer_->OnEnd(threads_);
+  }
+  ObservedThreads(const ObservedThreads&) = delete;
+  ObservedThreads& operator=(const ObservedThreads&) = delete;
+
+ private:
+  ThreadsObserver* const observer_;
+  const int threads_;
+};
+
+}  // namespace
+
 absl::StatusOr<std::vector<Tensor>> Session::RunChecked(absl::Span<const Tensor> inputs,
                                                         const RunOptions& options) {
   TENON_RETURN_IF_ERROR(CheckHelperThreads(threads()));
   Team team = TeamFor(inputs, options);
   const ThreadsInUse in_use(team.threads);
+  const ObservedThreads observed(options.threads, team.threads);
   const MemoryScope memory(state_->memory, MemoryUse::kRun);
   if (!options.stop.never()) TENON_RETURN_IF_ERROR(options.stop.Check());
   if (team.plan == nullptr) {

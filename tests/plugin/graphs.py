@@ -1,13 +1,13 @@
-"""What the plug-in does to functions, seen from inside TensorFlow: checks itself."""
+"""What the plug-in does to single nodes, seen from inside TensorFlow (TENON_SUBGRAPHS=0): checks itself."""
 
 import glob
-import sys
 import tempfile
 
+import inside
 import numpy as np
 import tensorflow as tf
 import tenon_tensorflow
-from tensorflow.python.eager import context
+from inside import ops_that_ran, run_session, waits_for
 
 rng = np.random.default_rng(8)
 filters = tf.Variable(rng.normal(size=[3, 3, 4, 8]).astype(np.float32))
@@ -20,16 +20,6 @@ def convolve(x):
 
 def close(a, b):
     np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
-
-
-def ops_that_ran(fn, *args):
-    """The ops of the graphs that TensorFlow executes for a function."""
-    eager = context.context()
-    eager.enable_graph_collection()
-    result = fn(*args)
-    metadata = eager.export_run_metadata()
-    eager.disable_graph_collection()
-    return result, [n.op for g in metadata.partition_graphs for n in g.node]
 
 
 def test_explain():
@@ -103,23 +93,6 @@ def chain():
 def wanted():
     conv = tf.nn.conv2d(x, filters_value, 1, "SAME").numpy()
     return {"conv": conv, "biased": conv + BIAS, "y": np.maximum(conv + BIAS, 0)}
-
-
-def run_session(graph, fetches, feeds):
-    """Results, and the nodes of the graph that ran."""
-    metadata = tf1.RunMetadata()
-    options = tf1.RunOptions(output_partition_graphs=True)
-    with tf1.Session(graph=graph) as session:
-        if tf1.global_variables():
-            session.run(tf1.global_variables_initializer())
-        results = session.run(fetches, feeds, options, metadata)
-    return results, {n.name: n for g in metadata.partition_graphs for n in g.node}
-
-
-def waits_for(nodes, later, earlier):
-    """Whether there is a way of edges from one node to the other."""
-    sources = [i.lstrip("^").split(":")[0] for i in nodes[later].input]
-    return earlier in sources or any(waits_for(nodes, s, earlier) for s in sources)
 
 
 def test_fetched_inside():
@@ -265,12 +238,4 @@ def test_second_derivative():
 
 
 filters_value, x_value = filters.numpy(), x.numpy()
-failed = False
-for name, test in list(globals().items()):
-    if name.startswith("test_") and (not sys.argv[1:] or name in sys.argv[1:]):
-        try:
-            test()
-        except Exception as error:  # pylint: disable=broad-except
-            failed = True
-            print(name, type(error).__name__, str(error)[:1500])
-sys.exit(failed)
+inside.run_tests(globals())

@@ -7,10 +7,10 @@ import numpy as np
 from support import HERE, PluginCase
 
 # Private ops that do not run here: the import of models makes the first two, rewrites.py leaves
-# the graphs of the third one out, TensorFlow itself expands the weights of the fourth one, and the
-# phase that makes the last one does not run.
+# the graphs of the third one out, TensorFlow itself expands the weights of the fourth one, the
+# phase that makes the fifth one does not run, and subgraphs.py has the last one.
 NOT_RUN = {"_TenonTableFind", "_TenonBranchValue", "_TenonRecurrence", "_TenonWeightOnlyMatMul",
-           "_TenonFusedInvertedResidual"}
+           "_TenonFusedInvertedResidual", "_TenonSubgraph"}
 
 
 class WorkloadsTest(PluginCase):
@@ -31,7 +31,7 @@ class WorkloadsTest(PluginCase):
         """TensorFlow hands over what was rewritten once more: nothing is folded or fused then."""
         again = 0
         for loaded in dump.glob("*_loaded.graph"):
-            ops = set(re.findall(r" = (\w+)\(", loaded.read_text())) - {"_Opaque"}
+            ops = set(re.findall(r" = (\w+)\(", loaded.read_text())) - {"_Opaque", "_Subgraph"}
             if any(op.startswith("_") for op in ops):
                 again += 1
                 rules = (dump / loaded.name.replace("loaded.graph", "rules.txt")).read_text()
@@ -42,13 +42,17 @@ class WorkloadsTest(PluginCase):
     def test_rewrites(self):
         """The graphs of tests/rewrite; each op that only rewrites make has run."""
         ops = self.scratch / "ops.json"
-        self.run_python(HERE / "rewrites.py", self.scratch / "with.npz", "--ops", ops)
+        self.run_python(HERE / "rewrites.py", self.scratch / "with.npz", "--ops", ops,
+                        TENON_SUBGRAPHS="0")
         names = json.loads(ops.read_text())
         self.assertEqual(set(names["made_by_rewrites"]) - set(names["ran"]), NOT_RUN)
         # TensorFlow refuses the rest with oneDNN off.
         self.run_python(HERE / "rewrites.py", self.scratch / "without.npz", "--may-refuse", "8",
                         onednn="0")
-        self.compare(np.load(self.scratch / "without.npz"), np.load(self.scratch / "with.npz"), 300)
+        self.run_python(HERE / "rewrites.py", self.scratch / "whole.npz")
+        for results in ("with", "whole"):
+            self.compare(np.load(self.scratch / "without.npz"),
+                         np.load(self.scratch / f"{results}.npz"), 300)
 
     def test_saved_model_has_no_private_op(self):
         """What is saved with the plug-in, in each of TensorFlow's and Keras's forms."""
@@ -63,7 +67,11 @@ class WorkloadsTest(PluginCase):
 
     def test_functions(self):
         """explain, the profiler, unknown ops, control edges, names, XLA, second derivatives."""
-        self.run_python(HERE / "graphs.py")
+        self.run_python(HERE / "graphs.py", TENON_SUBGRAPHS="0")
+
+    def test_subgraphs(self):
+        """Parts that run as one node."""
+        self.run_python(HERE / "subgraphs.py")
 
     def test_gradients(self):
         """tf.test.compute_gradient, eagerly and in functions."""

@@ -1,0 +1,101 @@
+#include "tf_plugin/bound_session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "env/containers.h"
+#include "env/status.h"
+
+namespace tenon::plugin {
+namespace {
+
+constexpr int kMaxDoublings = 20;
+// TensorFlow's own ops run between two runs, and our threads sleep; waking one takes tens of
+// microseconds.
+constexpr SmallRuns kSmallRuns = {.flops = 9e6, .bytes = int64_t{4} << 20};
+
+bool Same(const BoundSession& bound, const std::vector<TensorPtr>& inputs, int threads) {
+  return bound.threads == threads &&
+         std::all_of(bound.weights.begin(), bound.weights.end(), [&](const auto& weight) {
+           const TF_Tensor* const now = inputs[static_cast<size_t>(weight.input)].get();
+           return TF_TensorData(now) == weight.memory && ShapeOf(now) == weight.shape;
+         });
+}
+
+// The graph with constants in the place of inputs.
+absl::StatusOr<Graph> WithConstants(const Graph& graph, const HashMap<NodeId, Tensor>& values) {
+  Graph out;
+  HashMap<NodeId, NodeId> ids;
+  TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
+  for (const NodeId id : order) {
+    Node copy = graph.node(id);
+    if (const auto value = values.find(id); value != values.end()) {
+      copy.op = "Const";
+      copy.attrs.clear();
+      copy.attrs["dtype"] = value->second.dtype();
+      copy.attrs["value"] = value->second;
+    }
+    for (Endpoint& e : copy.inputs) e.node = ids.at(e.node);
+    for (NodeId& c : copy.control_inputs) c = ids.at(c);
+    TENON_ASSIGN_OR_RETURN(ids[id], out.AddNode(std::move(copy)));
+  }
+  for (const GraphInput& input : graph.inputs()) {
+    if (!values.contains(input.node)) out.AddInput({input.name, ids.at(input.node)});
+  }
+  for (const GraphOutput& output : graph.outputs()) {
+    out.AddOutput({output.name, {ids.at(output.source.node), output.source.port}});
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::Make(std::vector<TensorPtr>& inputs,
+                                                                  int threads, bool bind) {
+  auto made = std::make_shared<BoundSession>();
+  made->threads = threads;
+  HashMap<NodeId, Tensor> values;
+  for (const int i : stable_) {
+    TensorPtr& handle = inputs[static_cast<size_t>(i)];
+    Tensor tensor = ViewOf(handle.get());
+    if (!bind || tensor.bytes() == 0) continue;
+    auto owner = process_.constants().Keep(std::move(handle), static_cast<int64_t>(tensor.bytes()));
+    if (owner == nullptr) continue;
+    values[graph_.inputs()[static_cast<size_t>(i)].node] =
+        Tensor::FromExternal(tensor.dtype(), tensor.shape(), tensor.raw(), owner);
+    made->weights.push_back({i, tensor.raw(), tensor.shape(), std::move(owner)});
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!values.contains(graph_.inputs()[i].node)) made->fed.push_back(static_cast<int>(i));
+  }
+  TENON_ASSIGN_OR_RETURN(Graph graph, WithConstants(graph_, values));
+  SessionOptions options;
+  options.flags = process_.flags();
+  options.flags->dump_dir.clear();  // the graph pass has written it
+  options.threads = threads;
+  options.small_runs = kSmallRuns;
+  TENON_ASSIGN_OR_RETURN(made->session, Session::Create(std::move(graph), options));
+  return made;
+}
+
+absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::For(std::vector<TensorPtr>& inputs,
+                                                                 int threads) {
+  MutexLock lock(&mutex_);
+  if (bound_ != nullptr) {
+    if (Same(*bound_, inputs, threads)) return bound_;
+    bound_.reset();
+    changes_ = std::min(changes_ + 2, kMaxDoublings);
+    calls_to_wait_ = int64_t{1} << changes_;
+  }
+  if (calls_to_wait_ > 0) {
+    --calls_to_wait_;
+    if (free_ == nullptr || free_->threads != threads) {
+      TENON_ASSIGN_OR_RETURN(free_, Make(inputs, threads, /*bind=*/false));
+    }
+    return free_;
+  }
+  TENON_ASSIGN_OR_RETURN(bound_, Make(inputs, threads, /*bind=*/true));
+  return bound_;
+}
+
+}  // namespace tenon::plugin

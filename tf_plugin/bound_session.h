@@ -1,0 +1,62 @@
+// The session of a part of a graph, in which weights are constants as long as they keep their
+// values.
+#ifndef TENON_TF_PLUGIN_BOUND_SESSION_H_
+#define TENON_TF_PLUGIN_BOUND_SESSION_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "absl/base/thread_annotations.h"
+#include "absl/status/statusor.h"
+#include "env/mutex.h"
+#include "graph/graph.h"
+#include "runtime/session/session.h"
+#include "tf_plugin/c_api.h"
+#include "tf_plugin/process.h"
+
+namespace tenon::plugin {
+
+// A session, and what its inputs are. Immutable.
+struct BoundSession {
+  std::unique_ptr<Session> session;
+  std::vector<int> fed;  // by input of the session: the node's input
+  // The other inputs of the node, with the memory of the values that the session has.
+  struct Weight {
+    int input = 0;
+    const void* memory = nullptr;
+    Shape shape;
+    std::shared_ptr<const void> owner;  // while it is held, TensorFlow leaves the memory alone
+  };
+  std::vector<Weight> weights;
+  int threads = 1;
+};
+
+// Makes the sessions of one part. Thread-safe.
+class BoundSessions {
+ public:
+  // `stable`: the graph's inputs that come from a constant or a variable.
+  BoundSessions(Process& process, Graph graph, std::vector<int> stable)
+      : process_(process), graph_(std::move(graph)), stable_(std::move(stable)) {}
+
+  // For these inputs; the caller keeps the handles that are left. A variable that keeps changing is
+  // bound less and less often, because each session is rewritten anew.
+  absl::StatusOr<std::shared_ptr<BoundSession>> For(std::vector<TensorPtr>& inputs, int threads);
+
+ private:
+  absl::StatusOr<std::shared_ptr<BoundSession>> Make(std::vector<TensorPtr>& inputs, int threads,
+                                                     bool bind);
+
+  Process& process_;
+  const Graph graph_;
+  const std::vector<int> stable_;
+  Mutex mutex_;
+  std::shared_ptr<BoundSession> bound_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<BoundSession> free_ ABSL_GUARDED_BY(mutex_);  // its weights are inputs
+  int changes_ ABSL_GUARDED_BY(mutex_) = 0;
+  int64_t calls_to_wait_ ABSL_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace tenon::plugin
+
+#endif  // TENON_TF_PLUGIN_BOUND_SESSION_H_

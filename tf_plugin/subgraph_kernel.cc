@@ -1,0 +1,139 @@
+#include "tf_plugin/subgraph_kernel.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "env/status.h"
+#include "proto/import/model.h"
+#include "proto/process/process_graph.h"
+#include "tf_plugin/bound_session.h"
+#include "tf_plugin/c_api.h"
+#include "tf_plugin/names.h"
+#include "tf_plugin/process.h"
+#include "tf_plugin/step_config.h"
+#include "tf_plugin/thread_use.h"
+
+namespace tenon::plugin {
+namespace {
+
+// The graph of the node, with inputs and outputs in the node's order.
+absl::StatusOr<Graph> ReadGraph(const Node& node, size_t num_inputs) {
+  const auto* bytes = node.attr<std::string>("graph");
+  const auto* fetches = node.attr<std::vector<std::string>>("fetches");
+  if (bytes == nullptr || fetches == nullptr) return InvalidArgument("has no graph");
+  LoadOptions options;
+  options.fetches = *fetches;
+  TENON_ASSIGN_OR_RETURN(Model model, ParseModel(*bytes, options));
+  const Graph& graph = model.graph;
+  bool in_order = graph.inputs().size() == num_inputs;
+  for (size_t i = 0; in_order && i < num_inputs; ++i) {
+    in_order = graph.inputs()[i].name == SubgraphInputName(i);
+  }
+  if (!in_order || graph.outputs().size() != fetches->size()) {
+    return Internal("its graph has other inputs and outputs than the node");
+  }
+  return std::move(model.graph);
+}
+
+class SubgraphKernel {
+ public:
+  static absl::StatusOr<std::unique_ptr<SubgraphKernel>> Create(
+      TF_OpKernelConstruction* construction);
+  absl::Status Compute(TF_OpKernelContext* context);
+
+ private:
+  SubgraphKernel(Process& process, Graph graph, std::vector<int> stable)
+      : process_(process), sessions_(process, std::move(graph), std::move(stable)) {}
+
+  Process& process_;
+  BoundSessions sessions_;
+  StepThreads threads_;
+};
+
+absl::StatusOr<std::unique_ptr<SubgraphKernel>> SubgraphKernel::Create(
+    TF_OpKernelConstruction* construction) {
+  const StatusPtr status(TF_NewStatus());
+  const BufferPtr def(TF_OpKernelConstruction_GetNodeDef(construction, status.get()));
+  TENON_RETURN_IF_ERROR(FromTf(status.get()));
+  TENON_ASSIGN_OR_RETURN(Process* const process, Process::Get());
+  TENON_ASSIGN_OR_RETURN(const Node node, ParseNodeDef(Bytes(*def)));
+  const auto* types = node.attr<std::vector<DType>>("Tin");
+  TENON_ASSIGN_OR_RETURN(Graph graph, ReadGraph(node, types == nullptr ? 0 : types->size()));
+  std::vector<int> stable;
+  if (const auto* inputs = node.attr<std::vector<int64_t>>(kStableInputsAttr)) {
+    for (const int64_t i : *inputs) {
+      if (i >= 0 && i < static_cast<int64_t>(types->size())) stable.push_back(static_cast<int>(i));
+    }
+  }
+  return std::unique_ptr<SubgraphKernel>(
+      new SubgraphKernel(*process, std::move(graph), std::move(stable)));
+}
+
+// Passes the tensor's memory on to TensorFlow.
+absl::Status SetOutput(TF_OpKernelContext* context, int i, Tensor result, TF_Status* status) {
+  const auto dtype = static_cast<TF_DataType>(result.dtype());
+  const auto& dims = result.shape().dims();
+  const size_t bytes = result.bytes();
+  if (bytes == 0) {
+    const TensorPtr empty(
+        TF_AllocateOutput(context, i, dtype, dims.data(), result.shape().rank(), 0, status));
+    return FromTf(status);
+  }
+  auto* const owner = new Tensor(std::move(result));
+  const TensorPtr tensor(TF_NewTensor(
+      dtype, owner->shape().dims().data(), owner->shape().rank(), owner->raw(), bytes,
+      [](void*, size_t, void* held) { delete static_cast<Tensor*>(held); }, owner));
+  TF_SetOutput(context, i, tensor.get(), status);
+  return FromTf(status);
+}
+
+absl::Status SubgraphKernel::Compute(TF_OpKernelContext* context) {
+  const StatusPtr status(TF_NewStatus());
+  std::vector<TensorPtr> handles(static_cast<size_t>(TF_NumInputs(context)));
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < handles.size(); ++i) {
+    TF_Tensor* handle = nullptr;
+    TF_GetInput(context, static_cast<int>(i), &handle, status.get());
+    TENON_RETURN_IF_ERROR(FromTf(status.get()));
+    handles[i].reset(handle);
+    inputs.push_back(ViewOf(handle));
+  }
+  const int threads = threads_.Of(context, process_);
+  TENON_ASSIGN_OR_RETURN(const std::shared_ptr<BoundSession> bound,
+                         sessions_.For(handles, threads));
+  std::vector<Tensor> fed;
+  for (const int i : bound->fed) fed.push_back(inputs[static_cast<size_t>(i)]);
+  TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
+                         bound->session->Run(fed, {.threads = &CountedRuns()}));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    TENON_RETURN_IF_ERROR(
+        SetOutput(context, static_cast<int>(i), std::move(outputs[i]), status.get()));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void* CreateSubgraphKernel(TF_OpKernelConstruction* construction) {
+  auto kernel = SubgraphKernel::Create(construction);
+  if (kernel.ok()) return kernel->release();
+  const StatusPtr status(TF_NewStatus());
+  ToTf(kernel.status(), status.get());
+  TF_OpKernelConstruction_Failure(construction, status.get());
+  return nullptr;
+}
+
+void ComputeSubgraphKernel(void* kernel, TF_OpKernelContext* context) {
+  if (kernel == nullptr) return;  // its construction failed
+  const absl::Status result = static_cast<SubgraphKernel*>(kernel)->Compute(context);
+  if (result.ok()) return;
+  const StatusPtr status(TF_NewStatus());
+  ToTf(result, status.get());
+  TF_OpKernelContext_Failure(context, status.get());
+}
+
+void DeleteSubgraphKernel(void* kernel) { delete static_cast<SubgraphKernel*>(kernel); }
+
+}  // namespace tenon::plugin

@@ -1,0 +1,49 @@
+// Finds the parts of TensorFlow's graph that Tenon can run whole, and replaces each by one node,
+// `_TenonSubgraph`, whose kernel (subgraph_kernel.h) runs it in a session. That saves TensorFlow's
+// work per node, and lets the session do what single nodes cannot: fold weights into each other,
+// plan memory, keep images in the caches from one convolution to the next.
+//
+// A part has only nodes that Tenon runs and that change nothing. Whatever else depends on one of
+// its nodes and leads to another one would have to run in the middle of it, so such nodes are in
+// different parts. Weights that the graph itself changes, as in training, stay out with everything
+// that reads them, and so does what depends on a branch or a loop of TensorFlow's: its tensors may
+// be dead.
+#ifndef TENON_TF_PLUGIN_SUBGRAPHS_H_
+#define TENON_TF_PLUGIN_SUBGRAPHS_H_
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "graph/graph.h"
+#include "graph/rewriter.h"
+#include "graph/tensor_spec.h"
+#include "proto/process/process_graph.h"
+
+namespace tenon::plugin {
+
+struct Subgraph {
+  std::vector<NodeId> nodes;       // in topological order
+  std::vector<Endpoint> inputs;    // what they read of other nodes
+  std::vector<DType> input_types;  // as they read it
+  std::vector<Endpoint> outputs;   // what others read of them
+  std::vector<NodeId> waits_for;   // other nodes that must have run before
+  Graph graph;                     // with a placeholder for each input; its outputs are `outputs`
+};
+
+// dtype and shape of each output of a node, as TensorFlow infers them.
+using OutputsFn = std::function<std::vector<TensorSpec>(const std::string& node)>;
+
+// Those with at least `least_accelerated` nodes that have accelerated kernels; each before those
+// that it depends on.
+absl::StatusOr<std::vector<Subgraph>> FindSubgraphs(ProcessGraph& process, int least_accelerated,
+                                                    const OutputsFn& outputs_of);
+
+// Puts a node `_Subgraph` in its place, after those that depend on it have been replaced. An error
+// means that its graph cannot be written; then nothing has changed.
+absl::Status ReplaceSubgraph(Rewriter& rewriter, const Subgraph& part);
+
+}  // namespace tenon::plugin
+
+#endif  // TENON_TF_PLUGIN_SUBGRAPHS_H_
