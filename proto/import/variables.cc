@@ -10,6 +10,7 @@
 #include "env/status.h"
 #include "ops/op.h"
 #include "proto/checkpoint/bundle_slices.h"
+#include "proto/messages/tenon_graph.pb.h"
 #include "proto/messages/tenon_saved_model.pb.h"
 
 namespace tenon {
@@ -83,6 +84,38 @@ absl::Status VariableStore::FollowRestoreOp() {
       if (!slice.empty()) key = SliceKey(key, ExtentsOf(slice));
     }
     restored_[VariableName(variable)] = std::move(key);
+  }
+  return FollowCopies();
+}
+
+absl::Status VariableStore::FollowCopies() {
+  const BodyIndex& top = importer_.top();
+  const auto op_of = [&](absl::string_view node) -> absl::string_view {
+    const auto found = top.by_name.find(node);
+    if (found == top.by_name.end()) return "";
+    return top.nodes[static_cast<size_t>(found->second)]->op();
+  };
+  std::vector<std::string> copies;
+  for (const tf::NodeDef* def : top.nodes) {
+    if (def->op() == "AssignVariableOp" && def->input_size() >= 2 &&
+        op_of(def->input(1)) == "ReadVariableOp") {
+      copies.push_back(def->name());
+    }
+  }
+  if (copies.empty()) return absl::OkStatus();
+  const absl::StatusOr<Draft> draft = importer_.ImportGraph({}, {}, copies);
+  if (!draft.ok()) return Annotate(draft.status(), "copies of variables");
+  for (NodeId id = 0; id < draft->end_id(); ++id) {
+    const Node& assign = draft->node(id);
+    if (assign.op != "AssignVariableOp" || assign.inputs.size() != 2) continue;
+    const Node& copy = draft->node(draft->SkipIdentities(assign.inputs[0]).node);
+    const Node& read = draft->node(draft->SkipIdentities(assign.inputs[1]).node);
+    if (!IsVariable(copy) || read.op != "ReadVariableOp" || read.inputs.size() != 1) continue;
+    const Node& original = draft->node(draft->SkipIdentities(read.inputs[0]).node);
+    const auto key = restored_.find(VariableName(copy));
+    if (IsVariable(original) && key != restored_.end()) {
+      restored_.emplace(VariableName(original), key->second);
+    }
   }
   return absl::OkStatus();
 }

@@ -48,6 +48,10 @@ class VariableStore {
   absl::Status Open();
   // Follows the restore op: its assignments tell each variable's key.
   absl::Status FollowRestoreOp();
+  // A model of Keras 3 restores copies of its variables, which are initialized from those that its
+  // signatures read. Their names tell nothing: the export makes them unique, and the checkpoint has
+  // them as they were.
+  absl::Status FollowCopies();
   // Reads the object graph in the checkpoint, which also maps variables to keys.
   absl::Status ReadObjectGraph();
   absl::StatusOr<std::string> Key(const std::string& variable, const std::string& node) const;

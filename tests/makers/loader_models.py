@@ -16,6 +16,7 @@ import json
 import pathlib
 import shutil
 import sys
+from typing import Any
 
 import models  # sets the environment before TensorFlow is imported
 import keras
@@ -426,6 +427,43 @@ def tf1_local_variables(out: pathlib.Path) -> None:
   _note(target, "saved_model", "saved_model")
 
 
+class _Kernel(keras.layers.Layer):
+  """A product with weights of the given name."""
+
+  def __init__(self, weights: str) -> None:
+    super().__init__(name="d")
+    self.kernel = self.add_weight(shape=(4, 2), name=weights)
+
+  def call(self, x: tf.Tensor) -> tf.Tensor:
+    return x @ self.kernel
+
+
+def same_names(out: pathlib.Path) -> None:
+  """Layers whose variables have one name, or that which the export makes."""
+  target = _fresh(out, "same_name_signatures")
+  path = target / "saved_model"
+  module = tf.Module()
+  module.layers = [_Kernel(name) for name in ("kernel_1", "kernel", "kernel")]
+  for i, layer in enumerate(module.layers):
+    layer.kernel.assign(np.full((4, 2), i + 1, np.float32))
+  spec = tf.TensorSpec([None, 4], tf.float32, name="x")
+
+  def signature(layers: list[_Kernel]) -> Any:
+    def run(x: tf.Tensor) -> dict[str, tf.Tensor]:
+      return {f"y{i}": layer(x) for i, layer in enumerate(layers)}
+    return tf.function(run, input_signature=[spec])
+
+  tf.saved_model.save(module, str(path), signatures={
+      "serving_default": signature(module.layers),
+      "first": signature(module.layers[:1]),
+      "last": signature(module.layers[2:])})
+  x = {"x": np.arange(8, dtype=np.float32).reshape(2, 4)}
+  for suffix in ("", "first", "last"):
+    _save(target, x, models.run_signature(path, x, suffix or "serving_default"),
+          suffix and f"_{suffix}")
+  _note(target, "saved_model", "saved_model")
+
+
 class Composites(tf.Module):
   """Ragged and sparse tensors, in and out."""
 
@@ -541,6 +579,7 @@ def main() -> int:
   anonymous_tables(args.out)
   tf1_tables(args.out)
   tf1_local_variables(args.out)
+  same_names(args.out)
   composites(args.out)
   composed_ops(args.out)
   return 0
