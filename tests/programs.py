@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random programs: Tenon must compute what TensorFlow computes.
 
-  tests/programs.py [--build build] [--seed N] [--count N] [--keep FOLDER]
+  tests/programs.py [--build build] [--seed N] [--count N] [--keep FOLDER] [--inside-tensorflow build/site-packages]
 
 Where tests/property.py draws flat graphs, each seed is here a function of TensorFlow (tests/programs/program.py):
 nested loops, branches and shared functions with unknown sizes, reshapes to computed sizes, recurrent layers,
@@ -10,6 +10,9 @@ called with four to six sets of inputs of different sizes, 0 and 1 among them, i
 in Tenon with rewriting and without; some seeds also as a frozen graph with TensorFlow 1's loops, or
 computed in bfloat16. Success or refusal, dtypes, shapes and values are compared. The same seed gives the same
 program. A failure prints its seed and what differs, and leaves the model and its inputs (inputs.pkl) in --keep.
+
+With --inside-tensorflow, Tenon is the plug-in of that folder in another process of TensorFlow. Each set of inputs
+then runs three times, so that weights have become constants, and states have changed, in the later calls.
 
 Tolerance: that of tests/property.py, 4 eps of the largest value for each step on the path, where eps is that of
 the coarsest dtype that the program computes in. Larger differences are compared with the same program in
@@ -56,15 +59,15 @@ def dtype_of(seed: int) -> Any:
 class Twin:
   """The results of a program drawn again in another dtype, computed when they are needed."""
 
-  def __init__(self, seed: int, dtype: Any, rounded: Any) -> None:
-    self.arguments = seed, dtype, rounded
+  def __init__(self, seed: int, dtype: Any, rounded: Any, times: int) -> None:
+    self.arguments, self.times = (seed, dtype, rounded), times
     self.results: Any = None
 
   def value(self, run: int, name: str, like: np.ndarray) -> np.ndarray | None:
     """An output as wide numbers; None if the program does not exist in that dtype."""
     if self.results is None:
       try:
-        self.results = reference.run(program.draw(*self.arguments))
+        self.results = reference.run(program.draw(*self.arguments), self.times)
       except NOT_MADE as error:
         print(f"  no twin in {self.arguments[1].name}: {str(error)[:200]}", flush=True)
         self.results = []
@@ -81,12 +84,12 @@ def wide(value: np.ndarray) -> np.ndarray:
 class Check:
   """Compares Tenon's results of one program with TensorFlow's."""
 
-  def __init__(self, seed: int, drawn: program.Program, wanted: list[Any]) -> None:
-    self.drawn, self.wanted = drawn, wanted
+  def __init__(self, seed: int, drawn: program.Program, times: int) -> None:
+    self.drawn, self.wanted = drawn, reference.run(drawn, times)
     rounded = dtype_of(seed)
     self.eps = max(EPS[name] for name in drawn.roundings)
-    self.exact = Twin(seed, tf.float64, rounded)
-    self.coarse = Twin(seed, tf.bfloat16, rounded)
+    self.exact = Twin(seed, tf.float64, rounded, times)
+    self.coarse = Twin(seed, tf.bfloat16, rounded, times)
 
   def failure(self, got: Any, bfloat16: bool = False) -> str | None:
     """What is wrong, or None."""
@@ -134,28 +137,33 @@ class Check:
 class Test:
   """Draws, runs and compares programs."""
 
-  def __init__(self, build: pathlib.Path, keep: pathlib.Path, threads: int) -> None:
+  times = 1  # that each set of inputs runs
+
+  def __init__(self, keep: pathlib.Path, command: list[Any], environment: dict[str, str], **options: Any) -> None:
+    """`options` are those of each request."""
     # NaN passes through fused Relu as in TensorFlow.
-    self.tenon = SideProcess(
-        [sys.executable, ROOT / "tests/programs/side.py"],
-        {"PYTHONPATH": str(build / "python"), "TENON_STRICT_NAN": "1"}, TIME_LIMIT)
-    self.keep, self.threads = keep, threads
+    self.tenon = SideProcess([sys.executable, *command], {"TENON_STRICT_NAN": "1", **environment}, TIME_LIMIT)
+    self.keep, self.options = keep, options
 
   def ask(self, model: pathlib.Path, feeds: list[dict[str, np.ndarray]], **options: Any) -> Any:
-    self.tenon.send({"model": str(model), "feeds": feeds, "options": {"threads": self.threads, **options}})
+    self.tenon.send({"model": str(model), "feeds": feeds * self.times, "options": {**self.options, **options}})
     return self.tenon.receive()
+
+  def frozen(self, drawn: program.Program, folder: pathlib.Path) -> Any:
+    """Results of the program as a frozen graph, by the outputs' names."""
+    fetches = reference.freeze(drawn, folder / "frozen.pb")
+    got = self.ask(folder / "frozen.pb", drawn.feeds, fetches=list(dict.fromkeys(fetches)))
+    if isinstance(got, str):
+      return got
+    names = sorted(drawn.function.structured_outputs)
+    return [{n: g[f] for n, f in zip(names, fetches)} if isinstance(g, dict) else g for g in got]
 
   def ways(self, seed: int, drawn: program.Program, folder: pathlib.Path) -> list[tuple[str, Any]]:
     """Each way of running: its name and Tenon's results."""
     model, feeds = folder / "model", drawn.feeds
     found = [("rewritten", self.ask(model, feeds)), ("unrewritten", self.ask(model, feeds, onednn=False))]
     if seed % 8 == 6 and not drawn.stateful:
-      fetches = reference.freeze(drawn, folder / "frozen.pb")
-      got = self.ask(folder / "frozen.pb", feeds, fetches=list(dict.fromkeys(fetches)))
-      if not isinstance(got, str):
-        names = drawn.function.structured_outputs
-        got = [g if isinstance(g, str) else {n: g[f] for n, f in zip(sorted(names), fetches)} for g in got]
-      found.append(("frozen", got))
+      found.append(("frozen", self.frozen(drawn, folder)))
     if seed % 8 == 5 and dtype_of(seed) == tf.float32:
       got = self.ask(model, feeds, precision="bf16")
       if not (isinstance(got, str) and "CPU" in got):  # one without such instructions
@@ -174,7 +182,7 @@ class Test:
       except NOT_MADE as error:
         print(f"seed {seed}: not made: {type(error).__name__}: {' '.join(str(error).split())[-300:]}", flush=True)
         return "not made by TensorFlow"
-      check = Check(seed, drawn, reference.run(drawn))
+      check = Check(seed, drawn, self.times)
       failures = [(way, text) for way, got in self.ways(seed, drawn, folder)
                   if (text := check.failure(got, way == "bfloat16"))]
       if not failures:
@@ -196,12 +204,43 @@ class Test:
         folder = pathlib.Path(temporary) / "model"
         drawn = program.draw(seed, tf.float32, tf.float32)
         reference.save(drawn, folder)
-        check = Check(seed, drawn, reference.run(drawn))
+        check = Check(seed, drawn, self.times)
         other = [{k: v * np.float32(1.01) if v.dtype == np.float32 else v for k, v in feed.items()}
                  for feed in drawn.feeds]
         if check.failure(self.ask(folder, other)) is not None:
           return True
     return False
+
+  def summary(self) -> str:
+    return ""
+
+
+class TestInside(Test):
+  """The same inside TensorFlow."""
+
+  times = 3
+
+  def __init__(self, keep: pathlib.Path, site_packages: pathlib.Path, threads: int) -> None:
+    super().__init__(keep, [ROOT / "tests/programs/plugin_side.py", str(threads)],
+                     {"TF_PLUGGABLE_DEVICE_LIBRARY_PATH": str(site_packages / "tensorflow-plugins"),
+                      "TF_ENABLE_ONEDNN_OPTS": "1"})
+    self.whole = 0
+
+  def ask(self, model: pathlib.Path, feeds: list[dict[str, np.ndarray]], **options: Any) -> Any:
+    got = super().ask(model, feeds, **options)
+    if isinstance(got, str):
+      return got
+    self.whole += got[0] > 0
+    return got[1:]
+
+  def ways(self, seed: int, drawn: program.Program, folder: pathlib.Path) -> list[tuple[str, Any]]:
+    found = [("function", self.ask(folder / "model", drawn.feeds))]
+    if seed % 8 == 6 and not drawn.stateful:
+      found.append(("session", self.frozen(drawn, folder)))
+    return found
+
+  def summary(self) -> str:
+    return f"; {self.whole} graphs with parts that ran whole"
 
 
 def main() -> int:
@@ -212,9 +251,13 @@ def main() -> int:
   parser.add_argument("--threads", type=int, default=2)
   parser.add_argument("--seconds", type=float, help="no further program after so many")
   parser.add_argument("--keep", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "programs")
+  parser.add_argument("--inside-tensorflow", type=pathlib.Path, metavar="SITE_PACKAGES",
+                      help="test the plug-in that is there")
   args = parser.parse_args()
   reference.prepare()
-  test = Test(args.build.resolve(), args.keep, args.threads)
+  test = (TestInside(args.keep, args.inside_tensorflow.resolve(), args.threads) if args.inside_tensorflow else
+          Test(args.keep, [ROOT / "tests/programs/side.py"], {"PYTHONPATH": str(args.build.resolve() / "python")},
+               threads=args.threads))
   if not test.can_fail():
     print("a difference that was put in was not seen")
     return 1
@@ -227,7 +270,7 @@ def main() -> int:
     if counts.total() % 100 == 0:
       print(f"{counts.total()} programs, {counts['failed']} failed", flush=True)
   test.tenon.stop()
-  print(", ".join(f"{counts[what]} {what}" for what in RESULTS))
+  print(", ".join(f"{counts[what]} {what}" for what in RESULTS) + test.summary())
   # A test whose programs cannot run would test nothing.
   enough = counts["passed"] >= 0.8 * counts.total()
   return 0 if enough and not counts["failed"] else 1

@@ -4,8 +4,9 @@
 # and a mixed load for an hour, all tests on clusters, the explorer with all models, the wheels and Debian packages,
 # graphs of up to 100,000 nodes, a model of 5 GB and tensors of 2^32 elements, a day of mixed work in one process.
 # Continues after a failure; ends with a line per part, which build/nightly.md keeps with the dates of the last runs.
-# Options: the parts to run (tests, isa, changes (of the fuzz corpus, at random), programs (see below), packages (KerasHub's and transformers' generate), valgrind, asan, versions, faults, serve, cluster, explorer, debs, wheels, trixie (Debian 13), sizes, soak); default: all of these.
-# programs (1,000 random programs of TensorFlow, tests/programs.py) takes the date as the seed, new programs each day.
+# Options: the parts to run (tests, isa, changes (of the fuzz corpus, at random), programs, inside (see below), packages (KerasHub's and transformers' generate), valgrind, asan, versions, faults, serve, cluster, explorer, debs, wheels, trixie (Debian 13), sizes, soak); default: all of these.
+# programs (1,000 random programs of TensorFlow, tests/programs.py) takes the date as the seed, new programs each day;
+# inside runs 300 others inside TensorFlow with the plug-in.
 # More parts, which run only if they are named until each has passed as a whole once: tsan, assertions, fuzz,
 # contract (single ops against TensorFlow), recorded (TensorFlow's own tests, of the checkout TENON_TENSORFLOW_SOURCE),
 # reproducible (two builds in different folders).
@@ -13,7 +14,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(tests isa changes programs packages valgrind asan versions faults serve cluster explorer debs wheels trixie sizes soak)
+[ ${#parts[@]} -gt 0 ] || parts=(tests isa changes programs inside packages valgrind asan versions faults serve cluster explorer debs wheels trixie sizes soak)
 install_build_packages
 tensorflow_python
 
@@ -40,6 +41,10 @@ run_contract() {
 run_programs() {
   build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/programs.py" --build "$TENON_BUILD" --seed "$(date +%Y%m%d)000" --count 1000 \
     --keep "$TENON_BUILD/programs"
+}
+run_inside() {
+  build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/programs.py" --inside-tensorflow "$TENON_BUILD/site-packages" \
+    --seed "$(date +%Y%m%d)5000" --count 300 --keep "$TENON_BUILD/programs-inside"
 }
 run_recorded() {
   build_all && "$TENON_PYTHON" "$TENON_ROOT/tests/recorded.py" --build "$TENON_BUILD" --keep "$TENON_BUILD/recorded" \

@@ -34,10 +34,10 @@ def freeze(program: Program, path: pathlib.Path) -> list[str]:
   return [t.name for t in frozen.outputs]
 
 
-def run(program: Program) -> Results:
-  """Ends with the first error of a program with state: what it leaves is not defined."""
+def run(program: Program, times: int = 1) -> Results:
+  """All sets of inputs, several times. Ends with the first error of a program with state: what it leaves is not defined."""
   answers: Results = []
-  for feed in program.feeds:
+  for feed in program.feeds * times:
     tensors: dict[str, Any] = {k: tf.constant(v) for k, v in feed.items()}
     try:
       found = {k: v.numpy() for k, v in program.function(**tensors).items()}
