@@ -49,7 +49,6 @@ TIME_LIMIT = 300  # seconds per program and way of running
 RESULTS = ("passed", "failed", "not made by TensorFlow", "with ops that Tenon lacks")
 # What TensorFlow raises where it cannot write or save a program, for instance for lack of a gradient.
 NOT_MADE = (TypeError, ValueError, LookupError, NotImplementedError, tf.errors.OpError)
-LACKING = ("does not have", "not implemented")
 
 
 def dtype_of(seed: int) -> Any:
@@ -138,6 +137,7 @@ class Test:
   """Draws, runs and compares programs."""
 
   times = 1  # that each set of inputs runs
+  lacking = ("does not have", "not implemented")
 
   def __init__(self, keep: pathlib.Path, command: list[Any], environment: dict[str, str], **options: Any) -> None:
     """`options` are those of each request."""
@@ -189,7 +189,7 @@ class Test:
         return "passed"
       for way, text in failures:
         print(f"seed {seed} ({dtype.name}, {', '.join(drawn.about)}) {way}: {text}", flush=True)
-      if all(any(word in text for word in LACKING) for _, text in failures):
+      if all(any(word in text for word in self.lacking) for _, text in failures):
         return "with ops that Tenon lacks"
       shutil.rmtree(self.keep / str(seed), ignore_errors=True)
       shutil.copytree(folder, self.keep / str(seed))
@@ -219,6 +219,7 @@ class TestInside(Test):
   """The same inside TensorFlow."""
 
   times = 3
+  lacking = ()
 
   def __init__(self, keep: pathlib.Path, site_packages: pathlib.Path, threads: int) -> None:
     super().__init__(keep, [ROOT / "tests/programs/plugin_side.py", str(threads)],
