@@ -1,9 +1,12 @@
 #include "tf_plugin/subgraphs.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <numeric>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "env/containers.h"
 #include "env/status.h"
@@ -45,6 +48,20 @@ bool OnlyReadsVariable(absl::string_view op) {
   return kOps->contains(op);
 }
 
+// Whether the op may have to wait for another one without an edge from there, or for the caller: a
+// feed of a session comes later in a partial run.
+bool MayWait(const OpLookup& row, absl::string_view op) {
+  // op names: by spelling, for most have no rows. None of these waits.
+  static constexpr absl::string_view kReady[] = {
+      "VarHandleOp", "Variable", "ReadVariableOp", "Resource", "Assign",   "LookupTable",
+      "HashTable",   "Random",   "NoOp",           "_Arg",     "Identity", "VarIsInitializedOp"};
+  if (absl::StartsWith(op, "Placeholder")) return true;
+  if (row && !row.info->row.stateful && row.info->row.name == op) return false;
+  return !IsBranchOrLoop(op) &&
+         std::none_of(std::begin(kReady), std::end(kReady),
+                      [&](absl::string_view ready) { return absl::StartsWith(op, ready); });
+}
+
 class Finder {
  public:
   Finder(ProcessGraph& process, std::vector<NodeId> order)
@@ -53,6 +70,7 @@ class Finder {
     inside_.assign(n, false);
     may_be_dead_.assign(n, false);
     level_.assign(n, 0);
+    waits_for_.assign(n, 0);
     part_.resize(n);
     std::iota(part_.begin(), part_.end(), 0);
   }
@@ -81,6 +99,9 @@ class Finder {
   // How often the longest way to a node enters or leaves the nodes inside. Between two nodes inside
   // of the same level, no way leads through a node that is not.
   std::vector<int> level_;
+  // A bit for each op that may wait and that the node depends on, or is.
+  std::vector<uint64_t> waits_for_;
+  int num_waiting_ = 0;
   std::vector<NodeId> part_;  // of nodes inside: another node of the part, or itself
   HashMap<Endpoint, Endpoint> passed_on_;
   HashSet<Endpoint> written_;  // variables that a node may change, and other tensors
@@ -123,8 +144,10 @@ void Finder::ReadLevels(const Node& n) {
   const size_t i = At(n.id);
   const auto follows = [&](NodeId before) {
     if (may_be_dead_[At(before)]) may_be_dead_[i] = true;
+    waits_for_[i] |= waits_for_[At(before)];
   };
   const absl::string_view op = process_.OpOf(n.id);
+  if (MayWait(FindOp(op), op)) waits_for_[i] = uint64_t{1} << (num_waiting_++ % 64);
   if (IsBranchOrLoop(op)) may_be_dead_[i] = true;
   NoteWrites(n);
   for (const Endpoint& e : n.inputs) follows(e.node);
@@ -141,10 +164,12 @@ void Finder::ReadLevels(const Node& n) {
 
 std::vector<std::vector<NodeId>> Finder::Parts(int least_accelerated) {
   for (const NodeId id : order_) ReadLevels(graph_.node(id));
+  if (num_waiting_ > 64) return {};
   for (const NodeId id : order_) {
     if (!inside_[At(id)]) continue;
     for (const Endpoint& e : graph_.node(id).inputs) {
-      if (inside_[At(e.node)] && level_[At(e.node)] == level_[At(id)]) {
+      if (inside_[At(e.node)] && level_[At(e.node)] == level_[At(id)] &&
+          waits_for_[At(e.node)] == waits_for_[At(id)]) {
         part_[At(PartOf(id))] = PartOf(e.node);
       }
     }
@@ -162,9 +187,11 @@ std::vector<std::vector<NodeId>> Finder::Parts(int least_accelerated) {
     });
     if (accelerated >= least_accelerated) enough.push_back(std::move(nodes));
   }
-  std::stable_sort(enough.begin(), enough.end(), [&](const auto& a, const auto& b) {
-    return level_[At(a[0])] > level_[At(b[0])];
-  });
+  const auto order = [&](const std::vector<NodeId>& nodes) {
+    return std::pair(level_[At(nodes[0])], std::popcount(waits_for_[At(nodes[0])]));
+  };
+  std::stable_sort(enough.begin(), enough.end(),
+                   [&](const auto& a, const auto& b) { return order(a) > order(b); });
   return enough;
 }
 

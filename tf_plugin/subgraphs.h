@@ -7,7 +7,8 @@
 // its nodes and leads to another one would have to run in the middle of it, so such nodes are in
 // different parts. Weights that the graph itself changes, as in training, stay out with everything
 // that reads them, and so does what depends on a branch or a loop of TensorFlow's: its tensors may
-// be dead.
+// be dead. A part waits for all of its inputs, so its nodes wait for the same ops that may have to
+// wait themselves, such as a dequeue: one may wait for what another one gives.
 #ifndef TENON_TF_PLUGIN_SUBGRAPHS_H_
 #define TENON_TF_PLUGIN_SUBGRAPHS_H_
 

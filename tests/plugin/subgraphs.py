@@ -241,6 +241,41 @@ def test_session_with_control_edges():
     assert len(whole) == 1 and waits_for(nodes, "second", whole[0]), nodes
 
 
+def dense(x):
+    for _ in range(3):
+        x = tf.tanh(x @ tf.constant(np.eye(4, dtype="f") / 2))
+    return x
+
+
+def test_input_that_waits_for_an_output():
+    """A queue between two layers: what fills it must not wait for what it gives."""
+    with tf.Graph().as_default() as graph:
+        fed = tf1.placeholder(tf.float32, [2, 4])
+        queue = tf.queue.FIFOQueue(4, [tf.float32], [[2, 4]])
+        before = dense(fed)
+        enqueue = queue.enqueue(before)
+        y = dense(before + queue.dequeue())
+        x = random(2, 4)
+        with tf1.Session(graph=graph) as session:
+            got, _ = session.run([y, enqueue], {fed: x}, tf1.RunOptions(timeout_in_ms=60000))
+    close(got, dense(dense(x) * 2))
+
+
+def test_partial_run():
+    """What is fetched first does not need what is fed later."""
+    x, z = random(2, 4), random(2, 4)
+    want = dense(x).numpy(), dense(dense(x) + z).numpy()
+    with tf.Graph().as_default() as graph:
+        first = tf1.placeholder(tf.float32, [None, 4])
+        second = tf1.placeholder(tf.float32, [None, 4])
+        before = dense(first)
+        after = dense(before + second)
+        with tf1.Session(graph=graph) as session:
+            handle = session.partial_run_setup([before, after], [first, second])
+            close(session.partial_run(handle, before, {first: x}), want[0])
+            close(session.partial_run(handle, after, {second: z}), want[1])
+
+
 def test_errors():
     """They name the node, and the next call runs."""
     run = tf.function(lambda x, y: tf.tanh(net(x) @ y) @ y, input_signature=[
