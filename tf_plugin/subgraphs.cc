@@ -87,6 +87,8 @@ class Finder {
   Endpoint VariableOf(const Endpoint& e) const;
   void NoteWrites(const Node& n);
   void ReadLevels(const Node& n);
+  // `id` reads or waits for `before`.
+  void JoinParts(NodeId before, NodeId id);
   NodeId PartOf(NodeId id) {
     while (part_[At(id)] != id) id = part_[At(id)] = part_[At(part_[At(id)])];
     return id;
@@ -162,17 +164,19 @@ void Finder::ReadLevels(const Node& n) {
   for (const NodeId c : n.control_inputs) after(c);
 }
 
+void Finder::JoinParts(NodeId before, NodeId id) {
+  if (inside_[At(before)] && inside_[At(id)] && level_[At(before)] == level_[At(id)] &&
+      waits_for_[At(before)] == waits_for_[At(id)]) {
+    part_[At(PartOf(id))] = PartOf(before);
+  }
+}
+
 std::vector<std::vector<NodeId>> Finder::Parts(int least_accelerated) {
   for (const NodeId id : order_) ReadLevels(graph_.node(id));
   if (num_waiting_ > 64) return {};
   for (const NodeId id : order_) {
-    if (!inside_[At(id)]) continue;
-    for (const Endpoint& e : graph_.node(id).inputs) {
-      if (inside_[At(e.node)] && level_[At(e.node)] == level_[At(id)] &&
-          waits_for_[At(e.node)] == waits_for_[At(id)]) {
-        part_[At(PartOf(id))] = PartOf(e.node);
-      }
-    }
+    for (const Endpoint& e : graph_.node(id).inputs) JoinParts(e.node, id);
+    for (const NodeId c : graph_.node(id).control_inputs) JoinParts(c, id);
   }
   OrderedMap<NodeId, std::vector<NodeId>> parts;
   for (const NodeId id : order_) {
@@ -254,6 +258,7 @@ class Copier {
 
   absl::Status AddNode(const Node& n) {
     Node copy = n;
+    copy.name = part_.graph.UniqueName(n.name);  // not that of an input
     copy.control_inputs.clear();
     copy.device.clear();
     for (Endpoint& e : copy.inputs) {

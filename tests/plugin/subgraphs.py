@@ -247,6 +247,27 @@ def dense(x):
     return x
 
 
+def test_control_edge_between_chains():
+    """Two chains that share nothing but the order of two nodes; and a node named like an input."""
+    x, z = random(2, 4), random(3, 4)
+    want = dense(x).numpy(), dense(dense(z)).numpy()
+    with tf.Graph().as_default() as graph:
+        first = tf1.placeholder(tf.float32, [None, 4])
+        both = tf.identity_n([first, tf1.placeholder(tf.float32, [None, 4])])
+        eye = tf.constant(np.eye(4, dtype="f") / 2)
+        a, b = both
+        for i in range(3):
+            a = tf.tanh(a @ eye, name=f"subgraph_input_{i}")
+        for i in range(6):
+            with tf.control_dependencies([a] if i == 2 else []):
+                product = b @ eye
+            b = tf.tanh(product)
+        got, nodes = run_session(graph, [a, b], dict(zip(both, (x, z))))
+    close(got[0], want[0])
+    close(got[1], want[1])
+    assert WHOLE in {n.op for n in nodes.values()}, nodes
+
+
 def test_input_that_waits_for_an_output():
     """A queue between two layers: what fills it must not wait for what it gives."""
     with tf.Graph().as_default() as graph:
