@@ -14,12 +14,15 @@ constexpr int kMaxDoublings = 20;
 // microseconds.
 constexpr SmallRuns kSmallRuns = {.flops = 9e6, .bytes = int64_t{4} << 20};
 
+bool Same(const BoundSession::Weight& weight, const std::vector<TensorPtr>& inputs) {
+  const TF_Tensor* const now = inputs[static_cast<size_t>(weight.input)].get();
+  return TF_TensorData(now) == weight.memory && ShapeOf(now) == weight.shape;
+}
+
 bool Same(const BoundSession& bound, const std::vector<TensorPtr>& inputs, int threads) {
   return bound.threads == threads &&
-         std::all_of(bound.weights.begin(), bound.weights.end(), [&](const auto& weight) {
-           const TF_Tensor* const now = inputs[static_cast<size_t>(weight.input)].get();
-           return TF_TensorData(now) == weight.memory && ShapeOf(now) == weight.shape;
-         });
+         std::all_of(bound.weights.begin(), bound.weights.end(),
+                     [&](const BoundSession::Weight& weight) { return Same(weight, inputs); });
 }
 
 // The graph with constants in the place of inputs.
@@ -78,14 +81,28 @@ absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::Make(std::vector<Te
   return made;
 }
 
+bool BoundSessions::LeaveOut(const std::vector<TensorPtr>& inputs) {
+  std::vector<int> differ;
+  for (const BoundSession::Weight& weight : bound_->weights) {
+    if (!Same(weight, inputs)) differ.push_back(weight.input);
+  }
+  if (differ.empty() || differ.size() == bound_->weights.size()) return false;
+  std::erase_if(stable_,
+                [&](int i) { return std::find(differ.begin(), differ.end(), i) != differ.end(); });
+  return true;
+}
+
 absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::For(std::vector<TensorPtr>& inputs,
                                                                  int threads) {
   MutexLock lock(&mutex_);
   if (bound_ != nullptr) {
+    ++calls_of_bound_;
     if (Same(*bound_, inputs, threads)) return bound_;
+    if (calls_of_bound_ > 1 || !LeaveOut(inputs)) {
+      changes_ = std::min(changes_ + 2, kMaxDoublings);
+      calls_to_wait_ = int64_t{1} << changes_;
+    }
     bound_.reset();
-    changes_ = std::min(changes_ + 2, kMaxDoublings);
-    calls_to_wait_ = int64_t{1} << changes_;
   }
   if (calls_to_wait_ > 0) {
     --calls_to_wait_;
@@ -95,6 +112,7 @@ absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::For(std::vector<Ten
     return free_;
   }
   TENON_ASSIGN_OR_RETURN(bound_, Make(inputs, threads, /*bind=*/true));
+  calls_of_bound_ = 0;
   return bound_;
 }
 

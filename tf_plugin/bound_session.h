@@ -39,18 +39,23 @@ class BoundSessions {
   BoundSessions(Process& process, Graph graph, std::vector<int> stable)
       : process_(process), graph_(std::move(graph)), stable_(std::move(stable)) {}
 
-  // For these inputs; the caller keeps the handles that are left. A variable that keeps changing is
-  // bound less and less often, because each session is rewritten anew.
+  // For these inputs; the caller keeps the handles that are left. Variables that keep changing are
+  // bound less and less often, because each session is rewritten anew; one that has other memory in
+  // the next call than the others, as if TensorFlow copied it for each reader, is bound no more.
   absl::StatusOr<std::shared_ptr<BoundSession>> For(std::vector<TensorPtr>& inputs, int threads);
 
  private:
   absl::StatusOr<std::shared_ptr<BoundSession>> Make(std::vector<TensorPtr>& inputs, int threads,
-                                                     bool bind);
+                                                     bool bind)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Takes the inputs out of stable_ that differ, if others do not. Whether there were such.
+  bool LeaveOut(const std::vector<TensorPtr>& inputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Process& process_;
   const Graph graph_;
-  const std::vector<int> stable_;
   Mutex mutex_;
+  std::vector<int> stable_ ABSL_GUARDED_BY(mutex_);
+  int64_t calls_of_bound_ ABSL_GUARDED_BY(mutex_) = 0;
   std::shared_ptr<BoundSession> bound_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<BoundSession> free_ ABSL_GUARDED_BY(mutex_);  // its weights are inputs
   int changes_ ABSL_GUARDED_BY(mutex_) = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -83,6 +84,8 @@ class Finder {
 
  private:
   bool Runs(const Node& n) const;
+  // Makes nodes inside as late as those that read them, so that more of them are together.
+  void RaiseLevels();
   // The tensor that control flow has passed on to be this one.
   Endpoint VariableOf(const Endpoint& e) const;
   void NoteWrites(const Node& n);
@@ -164,6 +167,21 @@ void Finder::ReadLevels(const Node& n) {
   for (const NodeId c : n.control_inputs) after(c);
 }
 
+void Finder::RaiseLevels() {
+  constexpr int kNone = std::numeric_limits<int>::max();
+  std::vector<int> latest(level_.size(), kNone);  // by what reads the node
+  for (auto id = order_.rbegin(); id != order_.rend(); ++id) {
+    const size_t i = At(*id);
+    if (inside_[i] && latest[i] != kNone) level_[i] = latest[i];
+    const auto before = [&](NodeId node) {
+      const int crossed = inside_[At(node)] == inside_[i] ? 0 : 1;
+      latest[At(node)] = std::min(latest[At(node)], level_[i] - crossed);
+    };
+    for (const Endpoint& e : graph_.node(*id).inputs) before(e.node);
+    for (const NodeId c : graph_.node(*id).control_inputs) before(c);
+  }
+}
+
 void Finder::JoinParts(NodeId before, NodeId id) {
   if (inside_[At(before)] && inside_[At(id)] && level_[At(before)] == level_[At(id)] &&
       waits_for_[At(before)] == waits_for_[At(id)]) {
@@ -174,6 +192,7 @@ void Finder::JoinParts(NodeId before, NodeId id) {
 std::vector<std::vector<NodeId>> Finder::Parts(int least_accelerated) {
   for (const NodeId id : order_) ReadLevels(graph_.node(id));
   if (num_waiting_ > 64) return {};
+  RaiseLevels();
   for (const NodeId id : order_) {
     for (const Endpoint& e : graph_.node(id).inputs) JoinParts(e.node, id);
     for (const NodeId c : graph_.node(id).control_inputs) JoinParts(c, id);
@@ -311,6 +330,9 @@ absl::StatusOr<std::vector<Subgraph>> FindSubgraphs(ProcessGraph& process, int l
     }
     for (const NodeId id : part.nodes) TENON_RETURN_IF_ERROR(copier.AddNode(graph.node(id)));
     for (const Endpoint& e : part.outputs) copier.AddOutput(e);
+    absl::StatusOr<std::string> bytes = GraphDefBytes(part.graph);
+    if (!bytes.ok()) continue;
+    part.graph_def = *std::move(bytes);
     parts.push_back(std::move(part));
   }
   return parts;
@@ -323,7 +345,7 @@ absl::Status ReplaceSubgraph(Rewriter& rewriter, const Subgraph& part) {
   whole.name = graph.UniqueName(absl::StrCat(graph.node(part.outputs[0].node).name, "/subgraph"));
   whole.inputs.assign(part.inputs.begin(), part.inputs.end());
   whole.control_inputs.assign(part.waits_for.begin(), part.waits_for.end());
-  TENON_ASSIGN_OR_RETURN(whole.attrs["graph"], GraphDefBytes(part.graph));
+  whole.attrs["graph"] = part.graph_def;
   std::vector<DType> in, out;
   std::vector<std::string> fetches;
   for (const GraphInput& input : part.graph.inputs()) {

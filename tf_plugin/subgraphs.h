@@ -31,6 +31,7 @@ struct Subgraph {
   std::vector<Endpoint> outputs;   // what others read of them
   std::vector<NodeId> waits_for;   // other nodes that must have run before
   Graph graph;                     // with a placeholder for each input; its outputs are `outputs`
+  std::string graph_def;           // the same in bytes
 };
 
 // dtype and shape of each output of a node, as TensorFlow infers them.
@@ -41,8 +42,7 @@ using OutputsFn = std::function<std::vector<TensorSpec>(const std::string& node)
 absl::StatusOr<std::vector<Subgraph>> FindSubgraphs(ProcessGraph& process, int least_accelerated,
                                                     const OutputsFn& outputs_of);
 
-// Puts a node `_Subgraph` in its place, after those that depend on it have been replaced. An error
-// means that its graph cannot be written; then nothing has changed.
+// Puts a node `_Subgraph` in its place, after those that depend on it have been replaced.
 absl::Status ReplaceSubgraph(Rewriter& rewriter, const Subgraph& part);
 
 }  // namespace tenon::plugin

@@ -24,6 +24,13 @@ bool Reads(const RuleContext& context, NodeId id, NodeId source, NodeId without,
   });
 }
 
+// Whether a program runs the graph that has loops and branches between nodes. In those, a control
+// edge also tells to which of them a node without inputs belongs.
+bool RunsElsewhere(const Graph& g) {
+  const std::vector<NodeId> ids = g.NodeIds();
+  return std::any_of(ids.begin(), ids.end(), [&](NodeId id) { return g.node(id).op == "_Opaque"; });
+}
+
 // Whether all uses of `id`, which has no side effects itself, come after `source` anyway.
 bool ReadersWaitFor(const RuleContext& context, NodeId id, NodeId source) {
   constexpr int kSteps = 3;
@@ -43,6 +50,7 @@ absl::Status DropControlEdges(RuleContext& context) {
   }
   auto order = g.TopologicalOrder();
   if (!order.ok()) return order.status();
+  const bool elsewhere = RunsElsewhere(g);
   // Whether the node, or any node that it waits for, has side effects.
   std::vector<bool> effect(static_cast<size_t>(g.end_id()), false);
   for (NodeId id : *order) {
@@ -59,7 +67,9 @@ absl::Status DropControlEdges(RuleContext& context) {
     auto add = [&](NodeId c) {
       const bool reads = std::any_of(n.inputs.begin(), n.inputs.end(),
                                      [&](const Endpoint& e) { return e.node == c; });
-      if (!effect[static_cast<size_t>(c)] || reads || ReadersWaitFor(context, id, c)) return;
+      if (!effect[static_cast<size_t>(c)] || reads) return;
+      const bool places = elsewhere && n.inputs.empty();
+      if (!places && ReadersWaitFor(context, id, c)) return;
       if (std::find(keep.begin(), keep.end(), c) == keep.end()) keep.push_back(c);
     };
     for (NodeId c : n.control_inputs) {

@@ -80,6 +80,20 @@ def test_weights_change():
         close(run(images), mine(images))
 
 
+def test_weights_that_are_copied():
+    """TensorFlow copies a variable for each reader once something has written to parts of it."""
+    table = tf.Variable(random(6, 4))
+    table.scatter_update(tf.IndexedSlices(tf.ones([1, 4]), [2]))
+    run = tf.function(lambda ids, x: (tf.gather(table, ids), tf.nn.softmax(dense(x) @ tf.transpose(table))))
+    x = random(2, 4)
+    for i in range(5):
+        rows, y = run(tf.constant([1, 2]), x)
+        close(rows, table.numpy()[1:3])
+        close(y, tf.nn.softmax(dense(x) @ table.numpy().T))
+        if i == 2:
+            table.scatter_update(tf.IndexedSlices(tf.ones([1, 4]) * 3, [4]))
+
+
 def test_weights_of_another_shape():
     w = tf.Variable(random(4, 6), shape=[4, None])
     v = tf.constant(random(6, 6))
@@ -175,6 +189,25 @@ def test_branches_and_loops():
             got = run(images, which, times)
             close(got[0], net.head(net.layer(0, y)))
             close(got[1], net.head(before))
+
+
+def test_constants_of_loops():
+    """A control edge keeps a constant in its loop, beside an equal one outside of it."""
+    @tf.function(input_signature=[tf.TensorSpec([None, 4])])
+    def run(x):
+        def body(i, y):
+            y = tf.sin(y)
+            return i + 1, tf.tanh(y + y)
+        y = tf.while_loop(lambda i, y: i < 3, body, [0, tf.sin(x)])[1]
+        return tf.nn.softmax(y @ tf.ones([4, 4])), tf.tanh(x) * 2.0
+
+    x = random(2, 4)
+    y = np.sin(x)
+    for _ in range(3):
+        y = np.tanh(2 * np.sin(y))
+    got = run(x)
+    close(got[0], tf.nn.softmax(y @ np.ones([4, 4], "f")))
+    close(got[1], np.tanh(x) * 2)
 
 
 def test_control_edges():
