@@ -1,5 +1,7 @@
 // The functions that control-flow ops call (a part of Finisher; declared in finish.h).
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "env/containers.h"
 #include "env/status.h"
@@ -51,6 +53,95 @@ const Node* HandleAt(const Draft& draft, Endpoint e) {
   const Node* n = &draft.node(draft.SkipIdentities(e).node);
   return n->op == "VarHandleOp" || IsTable(*n) || IsTextModel(*n) ? n : nullptr;
 }
+
+// The functions that the node calls.
+std::vector<FuncRef> FunctionsOf(const Node& n) {
+  std::vector<FuncRef> functions;
+  for (const auto& [key, value] : n.attrs) {
+    if (const FuncRef* f = value.get_if<FuncRef>()) functions.push_back(*f);
+    if (const auto* list = value.get_if<std::vector<FuncRef>>()) {
+      functions.insert(functions.end(), list->begin(), list->end());
+    }
+  }
+  return functions;
+}
+
+// Marks the handles that an If or Case gives and nobody reads.
+std::vector<const Node*> UnreadHandles(const Draft& draft, const Node& n, const Form* form) {
+  const auto* types = n.attr<std::vector<DType>>("Tout");
+  if (form == nullptr || form->loop || types == nullptr) return {};
+  std::vector<const Node*> unread(types->size(), nullptr);
+  for (size_t i = 0; i < types->size(); ++i) {
+    if ((*types)[i] == DType::kResource) unread[i] = &n;
+  }
+  const auto read = [&](const Endpoint& e) {
+    if (e.node == n.id && static_cast<size_t>(e.port) < unread.size()) {
+      unread[static_cast<size_t>(e.port)] = nullptr;
+    }
+  };
+  for (NodeId id = 0; id < draft.end_id(); ++id) {
+    for (const Endpoint& e : draft.node(id).inputs) read(e);
+  }
+  for (const GraphOutput& output : draft.outputs) read(output.source);
+  return unread;
+}
+
+// Looks for the handles that branches pass on.
+class PassedHandles {
+ public:
+  explicit PassedHandles(Importer& importer) : importer_(importer) {}
+
+  // What each result of an If or Case in the draft is that is one of its arguments, whichever
+  // branch runs.
+  HashMap<Endpoint, Endpoint> Find(const Draft& draft) {
+    HashMap<Endpoint, Endpoint> passed;
+    for (NodeId id = 0; id < draft.end_id(); ++id) {
+      const auto* types = draft.node(id).attr<std::vector<DType>>("Tout");
+      for (size_t r = 0; types != nullptr && r < types->size(); ++r) {
+        if ((*types)[r] != DType::kResource) continue;
+        const Endpoint result{id, static_cast<int>(r)};
+        const std::optional<Endpoint> argument = ArgumentOf(draft, result, 0);
+        if (argument.has_value()) passed[result] = *argument;
+      }
+    }
+    return passed;
+  }
+
+ private:
+  static constexpr int kMostDepth = 8;
+
+  // Of a branch's result.
+  std::optional<Endpoint> ArgumentOf(const Draft& draft, Endpoint result, int depth) {
+    const Node& n = draft.node(result.node);
+    const Form* const form = FormOf(n.op);
+    if (form == nullptr || form->loop || depth > kMostDepth) return std::nullopt;
+    std::optional<size_t> same;
+    for (const FuncRef& branch : FunctionsOf(n)) {
+      const std::optional<size_t> given = GivenBy(branch, result.port, depth + 1);
+      if (!given.has_value() || (same.has_value() && *same != *given)) return std::nullopt;
+      same = given;
+    }
+    const size_t input = form->first_input + same.value_or(n.inputs.size());
+    return input < n.inputs.size() ? std::optional(n.inputs[input]) : std::nullopt;
+  }
+
+  // The argument that a function's result is.
+  std::optional<size_t> GivenBy(const FuncRef& function, int result, int depth) {
+    const absl::StatusOr<Draft> draft = importer_.ImportFunction(function, {});
+    if (!draft.ok() || static_cast<size_t>(result) >= draft->outputs.size()) return std::nullopt;
+    Endpoint e = draft->SkipIdentities(draft->outputs[static_cast<size_t>(result)].source);
+    while (true) {
+      for (size_t i = 0; i < draft->inputs.size(); ++i) {
+        if (draft->inputs[i].node == e.node) return i;
+      }
+      const std::optional<Endpoint> before = ArgumentOf(*draft, e, depth);
+      if (!before.has_value()) return std::nullopt;
+      e = draft->SkipIdentities(*before);
+    }
+  }
+
+  Importer& importer_;
+};
 
 }  // namespace
 
@@ -112,15 +203,16 @@ absl::Status Finisher::ImportBodiesOf(Draft& draft, NodeId id,
       captured.push_back(HandleAt(draft, n.inputs[i]));
     }
   }
+  const std::vector<const Node*> unread = UnreadHandles(draft, n, form);
   for (auto& [key, value] : n.attrs) {
     if (const FuncRef* function = value.get_if<FuncRef>()) {
       const bool loop_body = form != nullptr && form->loop && key == "body";
-      TENON_ASSIGN_OR_RETURN(FuncRef ref, ImportBody(*function, captured, loop_body));
+      TENON_ASSIGN_OR_RETURN(FuncRef ref, ImportBody(*function, captured, unread, loop_body));
       value = AttrValue(std::move(ref));
     } else if (const auto* functions = value.get_if<std::vector<FuncRef>>()) {
       std::vector<FuncRef> refs;
       for (const FuncRef& function : *functions) {
-        TENON_ASSIGN_OR_RETURN(FuncRef ref, ImportBody(function, captured, false));
+        TENON_ASSIGN_OR_RETURN(FuncRef ref, ImportBody(function, captured, unread, false));
         refs.push_back(std::move(ref));
       }
       value = AttrValue(std::move(refs));
@@ -131,17 +223,22 @@ absl::Status Finisher::ImportBodiesOf(Draft& draft, NodeId id,
   // Captured handles are no longer arguments.
   std::vector<Endpoint> args(n.inputs.begin() + static_cast<long>(form->first_input),
                              n.inputs.end());
-  if (form->loop) {
-    int next = 0;
-    for (size_t i = 0; i < captured.size(); ++i) {
-      const Endpoint old{id, static_cast<int>(i)};
-      if (captured[i] != nullptr) {
-        forward[old] = args[i];
-      } else {
-        const Endpoint moved{id, next++};
-        if (moved != old) forward[old] = moved;
-      }
+  const std::vector<const Node*>& dropped = form->loop ? captured : unread;
+  int next = 0;
+  for (size_t i = 0; i < dropped.size(); ++i) {
+    const Endpoint old{id, static_cast<int>(i)};
+    if (dropped[i] == nullptr) {
+      const Endpoint moved{id, next++};
+      if (moved != old) forward[old] = moved;
+    } else if (form->loop) {
+      forward[old] = args[i];
     }
+  }
+  if (const auto* types = n.attr<std::vector<DType>>("Tout"); types != nullptr && !form->loop) {
+    std::vector<DType> kept = *types;
+    EraseMarked(kept, unread);
+    if (kept.size() != types->size()) n.attrs.erase("output_shapes");
+    n.attrs["Tout"] = AttrValue(std::move(kept));
   }
   EraseMarked(args, captured);
   n.inputs.resize(form->first_input);
@@ -157,10 +254,14 @@ absl::Status Finisher::ImportBodiesOf(Draft& draft, NodeId id,
 
 absl::StatusOr<FuncRef> Finisher::ImportBody(const FuncRef& function,
                                              const std::vector<const Node*>& captured,
+                                             const std::vector<const Node*>& unread,
                                              bool loop_body) {
   std::string key = absl::StrCat(function.name, loop_body ? "|loop" : "|");
   for (size_t i = 0; i < captured.size(); ++i) {
     if (captured[i] != nullptr) absl::StrAppend(&key, "|", i, "=", VariableName(*captured[i]));
+  }
+  for (size_t i = 0; i < unread.size(); ++i) {
+    if (unread[i] != nullptr) absl::StrAppend(&key, "|-", i);
   }
   const bool plain =
       function.attrs == nullptr;  // instances of polymorphic functions are not shared
@@ -172,6 +273,7 @@ absl::StatusOr<FuncRef> Finisher::ImportBody(const FuncRef& function,
   in_progress_.push_back(function.name);
 
   TENON_ASSIGN_OR_RETURN(Draft draft, importer_.ImportFunction(function, captured));
+  draft.Forward(PassedHandles(importer_).Find(draft));
   const std::vector<GraphInput> inputs = draft.inputs;
   if (inputs.size() < captured.size()) {
     return InvalidArgument("gives ", captured.size(), " arguments to function '", function.name,
@@ -190,6 +292,7 @@ absl::StatusOr<FuncRef> Finisher::ImportBody(const FuncRef& function,
     }
     EraseMarked(draft.outputs, captured);
   }
+  EraseMarked(draft.outputs, unread);
   EraseMarked(draft.inputs, captured);
 
   std::string name = function.name;

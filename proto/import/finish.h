@@ -37,8 +37,10 @@ class Finisher {
   // them move into the bodies, so that these can be frozen like any graph.
   absl::Status ImportBodies(Draft& draft);
   absl::Status ImportBodiesOf(Draft& draft, NodeId id, HashMap<Endpoint, Endpoint>& forward);
+  // `captured`: by argument, the handle that it is; `unread`: not null for results to drop.
   absl::StatusOr<FuncRef> ImportBody(const FuncRef& function,
-                                     const std::vector<const Node*>& captured, bool loop_body);
+                                     const std::vector<const Node*>& captured,
+                                     const std::vector<const Node*>& unread, bool loop_body);
   absl::Status CheckNodes(Draft& draft, const std::string& where);
 
   Importer& importer_;

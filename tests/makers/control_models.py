@@ -317,6 +317,20 @@ class GriffinLim(tf.Module):
     return {"sound": tf.signal.inverse_stft(spectrum, size, step, window_fn=window)}
 
 
+class TimeDistributed(tf.Module):
+  """A recurrent layer of Keras for each of several sequences."""
+
+  def __init__(self) -> None:
+    super().__init__()
+    keras.utils.set_random_seed(3)
+    self.layer = keras.layers.TimeDistributed(keras.layers.Bidirectional(keras.layers.GRU(3)))
+    self.layer.build((None, None, None, 3))
+
+  @tf.function(input_signature=[tf.TensorSpec([None, None, None, 3], name="x")])
+  def run(self, x: tf.Tensor) -> dict[str, tf.Tensor]:
+    return {"y": self.layer(x)}
+
+
 class Wrapped(tf.Module):
   """What first graphs with functions have: For; tensors in a variant; a batch of one call."""
 
@@ -529,6 +543,9 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
         keras.layers.Bidirectional(keras.layers.LSTM(4, return_sequences=True)),
         keras.layers.RNN(keras.layers.GRUCell(5, reset_after=False), return_sequences=True,
                          zero_output_for_mask=True)], masked=True),
+    # A loop over the rows of a loop: branches pass on the variables that its body reads.
+    "time_distributed": module(TimeDistributed, {
+        "": {"x": floats(2, 3, 4, 3)}, "_b1": {"x": floats(1, 2, 1, 3)}}),
     "tf1_loop": tf1_loop,
     "tf1_branch_values": tf1_branch_values,
     "batched": module(Batched, {"": {"x": floats(3, 4)}}),
