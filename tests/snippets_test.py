@@ -42,6 +42,7 @@ ELSEWHERE = {
     "FUZZING.md: build/bin/fuzz_test": "tests/CMakeLists.txt, tools/nightly.sh",
     "FUZZING.md: TENON_FUZZ_TARGET": "tests/fuzz/search.py",
     "FUZZING.md: tests/contract.py": "tools/nightly.sh",
+    "FUZZING.md: tests/property.py": "tests/CMakeLists.txt, tools/nightly.sh",
     # Full-size models.
     "EXPLAIN.md: ": "tests/cli_test.py",
     # No model of the repository has enough weights outside of convolutions.

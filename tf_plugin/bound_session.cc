@@ -9,7 +9,7 @@
 namespace tenon::plugin {
 namespace {
 
-constexpr int kMaxDoublings = 20;
+constexpr int kMaxDoublings = 10;
 // TensorFlow's own ops run between two runs, and our threads sleep; waking one takes tens of
 // microseconds.
 constexpr SmallRuns kSmallRuns = {.flops = 9e6, .bytes = int64_t{4} << 20};
@@ -19,9 +19,8 @@ bool Same(const BoundSession::Weight& weight, const std::vector<TensorPtr>& inpu
   return TF_TensorData(now) == weight.memory && ShapeOf(now) == weight.shape;
 }
 
-bool Same(const BoundSession& bound, const std::vector<TensorPtr>& inputs, int threads) {
-  return bound.threads == threads &&
-         std::all_of(bound.weights.begin(), bound.weights.end(),
+bool Same(const BoundSession& bound, const std::vector<TensorPtr>& inputs) {
+  return std::all_of(bound.weights.begin(), bound.weights.end(),
                      [&](const BoundSession::Weight& weight) { return Same(weight, inputs); });
 }
 
@@ -75,6 +74,7 @@ absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::Make(std::vector<Te
   SessionOptions options;
   options.flags = process_.flags();
   options.flags->dump_dir.clear();  // the graph pass has written it
+  options.flags->plugin_path.clear();
   options.threads = threads;
   options.small_runs = kSmallRuns;
   TENON_ASSIGN_OR_RETURN(made->session, Session::Create(std::move(graph), options));
@@ -95,9 +95,13 @@ bool BoundSessions::LeaveOut(const std::vector<TensorPtr>& inputs) {
 absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::For(std::vector<TensorPtr>& inputs,
                                                                  int threads) {
   MutexLock lock(&mutex_);
+  if (bound_ != nullptr && bound_->threads != threads) bound_.reset();
   if (bound_ != nullptr) {
     ++calls_of_bound_;
-    if (Same(*bound_, inputs, threads)) return bound_;
+    if (Same(*bound_, inputs)) {
+      if (calls_of_bound_ >> changes_ > 0) changes_ = 0;  // they have stayed long enough
+      return bound_;
+    }
     if (calls_of_bound_ > 1 || !LeaveOut(inputs)) {
       changes_ = std::min(changes_ + 2, kMaxDoublings);
       calls_to_wait_ = int64_t{1} << changes_;

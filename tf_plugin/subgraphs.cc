@@ -26,7 +26,8 @@ constexpr size_t kSmallNumbers = 1024, kSmallIndices = 65536;
 
 size_t At(NodeId id) { return static_cast<size_t>(id); }
 
-// A constant that may be copied: it waits for nobody.
+// A constant that may be copied: it waits for nobody. Those that TensorFlow has folded wait for
+// what they were computed from; they are nodes like others if they are small.
 bool IsFreeConst(const Node& n) { return n.op == "Const" && n.control_inputs.empty(); }
 
 bool IsSmall(const Tensor& value) {
@@ -116,6 +117,8 @@ bool Finder::Runs(const Node& n) const {
   const OpLookup op = FindOp(n.op);
   // `_Opaque` and what rewriting made are internal; a Placeholder is an input.
   if (!op || op.info->row.internal || op.info->row.stateful || n.op == "Placeholder") return false;
+  const Tensor* const value = n.op == "Const" ? n.attr<Tensor>("value") : nullptr;
+  if (n.op == "Const" && (IsFreeConst(n) || value == nullptr || !IsSmall(*value))) return false;
   const auto inputs = InputDTypes(*op.info, n), outputs = OutputDTypes(*op.info, n);
   if (!inputs.ok() || !outputs.ok() || outputs->empty()) return false;
   for (const std::vector<DType>* dtypes : {&*inputs, &*outputs}) {
@@ -157,7 +160,7 @@ void Finder::ReadLevels(const Node& n) {
   NoteWrites(n);
   for (const Endpoint& e : n.inputs) follows(e.node);
   for (const NodeId c : n.control_inputs) follows(c);
-  inside_[i] = !may_be_dead_[i] && n.op != "Const" && Runs(n);
+  inside_[i] = !may_be_dead_[i] && Runs(n);
   const auto after = [&](NodeId before) {
     if (IsFreeConst(graph_.node(before))) return;
     const int crossed = inside_[At(before)] == inside_[i] ? 0 : 1;

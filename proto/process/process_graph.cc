@@ -48,6 +48,11 @@ bool GivesReferences(absl::string_view op) {
          absl::StartsWith(op, "Scatter");
 }
 
+// op names: what sends its input to one of several outputs.
+bool IsSwitch(absl::string_view op) {
+  return op == "Switch" || op == "RefSwitch" || op == "_SwitchN";
+}
+
 bool HoldsFunction(const AttrValue& value) {
   return value.get_if<FuncRef>() != nullptr || value.get_if<std::vector<FuncRef>>() != nullptr;
 }
@@ -132,7 +137,7 @@ absl::Status Imported::ReadInputs() {
     tf::NodeDef& def = *def_->mutable_node(i);
     ProcessOriginal& original = originals_[static_cast<size_t>(i)];
     original.def = &def;
-    has_branches_ = has_branches_ || def.op() == "Enter" || def.op() == "Switch";
+    has_branches_ = has_branches_ || def.op() == "Enter" || IsSwitch(def.op());
     for (const std::string& text : def.input()) {
       const bool control = IsControl(text);
       TENON_ASSIGN_OR_RETURN(const InputText input, SplitInput(control ? text.substr(1) : text));
@@ -184,7 +189,7 @@ const OpInfo* Imported::Known(int i, Node& node) {
     const std::string& source = def_->node(e.node).op();
     if (GivesReferences(source)) return nullptr;
     // It marks a branch: control edges from it mean that the branch was taken.
-    if (def.op() == "Identity" && source == "Switch") return nullptr;
+    if (def.op() == "Identity" && IsSwitch(source)) return nullptr;
   }
   absl::StatusOr<AttrMap> attrs = AttrsFromProto(*def.mutable_attr(), tensors_, nullptr);
   if (!attrs.ok()) return nullptr;

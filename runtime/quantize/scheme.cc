@@ -139,6 +139,8 @@ bool NeedsExact(const RuleContext& context, NodeId reader, HashSet<NodeId>& seen
   const Node& n = context.node(reader);
   const OpLookup op = FindOp(n.op);
   if (!op || op.info->row.shape_only) return false;
+  // op names: this one and those that round as it does expect rounded values.
+  if (n.op == "QuantizeV2" || op.info->row.on_integers == OnIntegers::kRounds) return false;
   if (op.info->row.discontinuous) return true;
   const auto dtypes = OutputDTypes(*op.info, n);
   if (!dtypes.ok() || dtypes->empty()) return false;

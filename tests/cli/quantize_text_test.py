@@ -200,7 +200,7 @@ class QuantizeTextTest(unittest.TestCase):
 
   def test_a_decoder_with_a_cache(self) -> None:
     """A step that takes the position of the first token; later rows do not see earlier ones."""
-    self.model = DECODER
+    self.model, self.output = DECODER, self.scratch / "small"  # with a variable
     ids = list(TEXT.encode())
     before, _, count = self.scores("--length", 16, "--least-weights", 0)
     losses = []
