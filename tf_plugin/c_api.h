@@ -38,6 +38,26 @@ inline absl::string_view Bytes(const TF_Buffer& buffer) {
   return absl::string_view(static_cast<const char*>(buffer.data), buffer.length);
 }
 
+// The functions of a TensorFlow kernel, for a class with Create(construction) and Compute(context).
+template <typename Kernel>
+void* CreateKernel(TF_OpKernelConstruction* construction) {
+  auto kernel = Kernel::Create(construction);
+  if (kernel.ok()) return kernel->release();
+  const StatusPtr status(TF_NewStatus());
+  ToTf(kernel.status(), status.get());
+  TF_OpKernelConstruction_Failure(construction, status.get());
+  return nullptr;
+}
+template <typename Kernel>
+void ComputeKernel(void* kernel, TF_OpKernelContext* context) {
+  if (kernel == nullptr) return;  // its construction failed
+  const absl::Status result = static_cast<Kernel*>(kernel)->Compute(context);
+  if (result.ok()) return;
+  const StatusPtr status(TF_NewStatus());
+  ToTf(result, status.get());
+  TF_OpKernelContext_Failure(context, status.get());
+}
+
 inline Shape ShapeOf(const TF_Tensor* tensor) {
   Shape shape;
   for (int d = 0; d < TF_NumDims(tensor); ++d) shape.push_back(TF_Dim(tensor, d));

@@ -268,24 +268,11 @@ absl::Status NodeKernel::Run(TF_OpKernelContext* context, const EagerKernel& ker
 }  // namespace
 
 void* CreateNodeKernel(TF_OpKernelConstruction* construction) {
-  auto kernel = NodeKernel::Create(construction);
-  if (kernel.ok()) return kernel->release();
-  const StatusPtr status(TF_NewStatus());
-  ToTf(kernel.status(), status.get());
-  TF_OpKernelConstruction_Failure(construction, status.get());
-  return nullptr;
+  return CreateKernel<NodeKernel>(construction);
 }
-
 void ComputeNodeKernel(void* kernel, TF_OpKernelContext* context) {
-  if (kernel == nullptr) return;  // its construction failed
-  auto& node = *static_cast<NodeKernel*>(kernel);
-  const absl::Status result = node.Compute(context);
-  if (result.ok()) return;
-  const StatusPtr status(TF_NewStatus());
-  ToTf(result, status.get());
-  TF_OpKernelContext_Failure(context, status.get());
+  ComputeKernel<NodeKernel>(kernel, context);
 }
-
 void DeleteNodeKernel(void* kernel) { delete static_cast<NodeKernel*>(kernel); }
 
 }  // namespace tenon::plugin

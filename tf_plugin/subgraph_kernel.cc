@@ -117,23 +117,11 @@ absl::Status SubgraphKernel::Compute(TF_OpKernelContext* context) {
 }  // namespace
 
 void* CreateSubgraphKernel(TF_OpKernelConstruction* construction) {
-  auto kernel = SubgraphKernel::Create(construction);
-  if (kernel.ok()) return kernel->release();
-  const StatusPtr status(TF_NewStatus());
-  ToTf(kernel.status(), status.get());
-  TF_OpKernelConstruction_Failure(construction, status.get());
-  return nullptr;
+  return CreateKernel<SubgraphKernel>(construction);
 }
-
 void ComputeSubgraphKernel(void* kernel, TF_OpKernelContext* context) {
-  if (kernel == nullptr) return;  // its construction failed
-  const absl::Status result = static_cast<SubgraphKernel*>(kernel)->Compute(context);
-  if (result.ok()) return;
-  const StatusPtr status(TF_NewStatus());
-  ToTf(result, status.get());
-  TF_OpKernelContext_Failure(context, status.get());
+  ComputeKernel<SubgraphKernel>(kernel, context);
 }
-
 void DeleteSubgraphKernel(void* kernel) { delete static_cast<SubgraphKernel*>(kernel); }
 
 }  // namespace tenon::plugin

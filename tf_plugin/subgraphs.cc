@@ -136,8 +136,7 @@ Endpoint Finder::VariableOf(const Endpoint& e) const {
 
 void Finder::NoteWrites(const Node& n) {
   const absl::string_view op = process_.OpOf(n.id);
-  if (OnlyReadsVariable(op) || Runs(n)) return;
-  if (n.inputs.empty()) return;
+  if (OnlyReadsVariable(op) || n.inputs.empty()) return;
   // Control flow passes on what it gets first; the other input of a Switch is a condition.
   const bool passes = IsBranchOrLoop(op) || op == "Identity";
   const bool one = n.inputs.size() == 1 || op == "Switch";
@@ -157,10 +156,11 @@ void Finder::ReadLevels(const Node& n) {
   const absl::string_view op = process_.OpOf(n.id);
   if (MayWait(FindOp(op), op)) waits_for_[i] = uint64_t{1} << (num_waiting_++ % 64);
   if (IsBranchOrLoop(op)) may_be_dead_[i] = true;
-  NoteWrites(n);
+  const bool runs = Runs(n);
+  if (!runs) NoteWrites(n);
   for (const Endpoint& e : n.inputs) follows(e.node);
   for (const NodeId c : n.control_inputs) follows(c);
-  inside_[i] = !may_be_dead_[i] && Runs(n);
+  inside_[i] = !may_be_dead_[i] && runs;
   const auto after = [&](NodeId before) {
     if (IsFreeConst(graph_.node(before))) return;
     const int crossed = inside_[At(before)] == inside_[i] ? 0 : 1;
