@@ -47,6 +47,7 @@ absl::StatusOr<Graph> WithConstants(const Graph& graph, const HashMap<NodeId, Te
   for (const GraphOutput& output : graph.outputs()) {
     out.AddOutput({output.name, {ids.at(output.source.node), output.source.port}});
   }
+  out.SetFunctions(graph.functions());
   return out;
 }
 

@@ -10,7 +10,6 @@
 #include "env/flags.h"
 #include "env/status.h"
 #include "graph_rewrite/pipeline.h"
-#include "proto/import/model.h"
 #include "proto/process/process_graph.h"
 #include "tf_plugin/c_api.h"
 #include "tf_plugin/dump.h"
@@ -128,14 +127,12 @@ absl::Status ReplaceParts(Process& process, ProcessGraph& in, const OutputsFn& o
                          FindSubgraphs(in, kLeastAccelerated, outputs));
   Rewriter rewriter(in.graph());
   for (const Subgraph& part : parts) {
-    const absl::StatusOr<Model> model = ParseModel(part.graph_def, {});
-    if (!model.ok()) continue;
-    Graph rewritten = model->graph;
+    Graph rewritten = part.graph;
     TENON_RETURN_IF_ERROR(RunPhases(process, rewritten, /*dumps=*/false));
-    if (CountKernels(rewritten) < kLeastKernels) continue;
+    if (!part.has_control_flow && CountKernels(rewritten) < kLeastKernels) continue;
     TENON_RETURN_IF_ERROR(ReplaceSubgraph(rewriter, part));
     if (process.flags().dump_dir.empty()) continue;
-    rewritten = model->graph;
+    rewritten = part.graph;
     TENON_RETURN_IF_ERROR(RunPhases(process, rewritten, /*dumps=*/true));
   }
   return absl::OkStatus();

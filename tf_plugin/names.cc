@@ -59,8 +59,6 @@ bool InGraphs(const OpInfo& op) {
          !row.stateful;
 }
 
-std::string SubgraphInputName(size_t i) { return absl::StrCat("subgraph_input_", i); }
-
 std::string PrivateName(const OpInfo& op) {
   return absl::StrCat(kPrivatePrefix, absl::StripPrefix(op.row.name, "_"));
 }

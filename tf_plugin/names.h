@@ -18,8 +18,6 @@ bool InGraphs(const OpInfo& op);
 
 // The op of a part of a graph that runs as one node (subgraphs.h).
 inline constexpr char kSubgraphOp[] = "_Subgraph";
-// The placeholder of its i-th input.
-std::string SubgraphInputName(size_t i);
 
 // How the names of private ops begin.
 inline constexpr char kPrivatePrefix[] = "_Tenon";

@@ -10,7 +10,6 @@
 #include "proto/process/process_graph.h"
 #include "tf_plugin/bound_session.h"
 #include "tf_plugin/c_api.h"
-#include "tf_plugin/names.h"
 #include "tf_plugin/process.h"
 #include "tf_plugin/step_config.h"
 #include "tf_plugin/thread_use.h"
@@ -21,15 +20,18 @@ namespace {
 // The graph of the node, with inputs and outputs in the node's order.
 absl::StatusOr<Graph> ReadGraph(const Node& node, size_t num_inputs) {
   const auto* bytes = node.attr<std::string>("graph");
+  const auto* feeds = node.attr<std::vector<std::string>>("feeds");
   const auto* fetches = node.attr<std::vector<std::string>>("fetches");
-  if (bytes == nullptr || fetches == nullptr) return InvalidArgument("has no graph");
+  if (bytes == nullptr || feeds == nullptr || fetches == nullptr) {
+    return InvalidArgument("has no graph");
+  }
   LoadOptions options;
   options.fetches = *fetches;
   TENON_ASSIGN_OR_RETURN(Model model, ParseModel(*bytes, options));
   const Graph& graph = model.graph;
-  bool in_order = graph.inputs().size() == num_inputs;
+  bool in_order = graph.inputs().size() == num_inputs && feeds->size() == num_inputs;
   for (size_t i = 0; in_order && i < num_inputs; ++i) {
-    in_order = graph.inputs()[i].name == SubgraphInputName(i);
+    in_order = graph.inputs()[i].name == (*feeds)[i];
   }
   if (!in_order || graph.outputs().size() != fetches->size()) {
     return Internal("its graph has other inputs and outputs than the node");

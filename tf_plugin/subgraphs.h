@@ -6,9 +6,10 @@
 // A part has only nodes that Tenon runs and that change nothing. Whatever else depends on one of
 // its nodes and leads to another one would have to run in the middle of it, so such nodes are in
 // different parts. Weights that the graph itself changes, as in training, stay out with everything
-// that reads them, and so does what depends on a branch or a loop of TensorFlow's: its tensors may
-// be dead. A part waits for all of its inputs, so its nodes wait for the same ops that may have to
-// wait themselves, such as a dequeue: one may wait for what another one gives.
+// that reads them. A branch or a loop of TensorFlow's (control_regions.h) is in a part whole or not
+// at all; the part then gets the values of the variables that are read there. A part waits for all
+// of its inputs, so its nodes wait for the same ops that may have to wait themselves, such as a
+// dequeue: one may wait for what another one gives.
 #ifndef TENON_TF_PLUGIN_SUBGRAPHS_H_
 #define TENON_TF_PLUGIN_SUBGRAPHS_H_
 
@@ -25,13 +26,20 @@
 namespace tenon::plugin {
 
 struct Subgraph {
-  std::vector<NodeId> nodes;       // in topological order
-  std::vector<Endpoint> inputs;    // what they read of other nodes
-  std::vector<DType> input_types;  // as they read it
-  std::vector<Endpoint> outputs;   // what others read of them
-  std::vector<NodeId> waits_for;   // other nodes that must have run before
-  Graph graph;                     // with a placeholder for each input; its outputs are `outputs`
-  std::string graph_def;           // the same in bytes
+  struct Input {
+    Endpoint source;
+    bool is_handle = false;  // of a variable, whose value the part reads
+    DType dtype = DType::kInvalid;
+  };
+  std::vector<NodeId> nodes;      // in topological order
+  std::vector<Input> inputs;      // what they read of other nodes
+  std::vector<Endpoint> outputs;  // what others read of them
+  std::vector<NodeId> waits_for;  // other nodes that must have run before
+  bool has_control_flow = false;
+  std::string graph_def;           // with a placeholder for each input
+  std::vector<std::string> feeds;  // the placeholders' names
+  std::vector<std::string> fetches;
+  Graph graph;  // the same, imported
 };
 
 // dtype and shape of each output of a node, as TensorFlow infers them.

@@ -48,6 +48,15 @@ const OpRegistration branch_value({
     .internal = true,
 });
 
+const OpRegistration switch_n({
+    .name = "_SwitchN",
+    .inputs = "data: T, output_index: int32",
+    .outputs = "outputs: num_outs * T",
+    .attrs = "num_outs: int; T: type",
+    .shape = UnknownShape,
+    .stateful = true,
+});
+
 const OpRegistration ref_switch({
     .name = "RefSwitch",
     .inputs = "data: T, pred: bool",

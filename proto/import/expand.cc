@@ -8,6 +8,7 @@
 #include "env/status.h"
 #include "graph/attr_reader.h"
 #include "ops/nn/conv_nd.h"
+#include "ops/op.h"
 
 namespace tenon {
 namespace {
@@ -69,6 +70,32 @@ absl::StatusOr<Node> PadConv(Node node, bool resizes, Add add) {
   node.op = "Conv2D";
   node.attrs.erase("mode");
   node.attrs.erase("resize_align_corners");
+  return node;
+}
+
+absl::StatusOr<Node> UnaryOps(Node node, Add add) {
+  const AttrReader attrs(node);
+  TENON_ASSIGN_OR_RETURN(const DType type, attrs.Type("T"));
+  const auto* const names = node.attr<std::vector<std::string>>("op_names");
+  if (names == nullptr || names->empty()) return InvalidArgument("names no ops");
+  Endpoint value = node.inputs[0];
+  for (size_t i = 0; i < names->size(); ++i) {
+    const std::string& name = (*names)[i];
+    const OpLookup op = FindOp(name);
+    if (!op || !op.info->row.elementwise || op.info->signature.inputs.size() != 1) {
+      return Unimplemented("has an op '", name, "'");
+    }
+    if (i + 1 == names->size()) {
+      const std::string last = name;
+      node.op = last;
+      node.attrs = {{"T", type}};
+      break;
+    }
+    Node part = Part(node, name.c_str(), name.c_str(), {value});
+    part.attrs["T"] = type;
+    TENON_ASSIGN_OR_RETURN(value, add(std::move(part)));
+  }
+  node.inputs = {value};
   return node;
 }
 
@@ -166,6 +193,7 @@ absl::StatusOr<Node> Expand(Node node, Add add) {
   if (node.op == "BatchNormWithGlobalNormalization") return BatchNorm(std::move(node), add);
   if (node.op == "FusedPadConv2D") return PadConv(std::move(node), false, add);
   if (node.op == "FusedResizeAndPadConv2D") return PadConv(std::move(node), true, add);
+  if (node.op == "_UnaryOpsComposition") return UnaryOps(std::move(node), add);
   // Images with more batch dimensions would need their shape.
   if (node.op == "Conv" && AttrReader(node).Int("batch_dims", 1) == 1) {
     return PlainConv(std::move(node));

@@ -12,9 +12,10 @@ namespace tenon {
 inline constexpr char kWithoutFlow[] = "_without_flow";
 
 // Ops with complete attributes as standard ops: BatchNormWithGlobalNormalization, FusedPadConv2D
-// and FusedResizeAndPadConv2D, Conv of images with one batch dimension, stacks and tensor arrays of
-// older versions, and ops that are others under an older name. `add` is given the nodes before the
-// last and returns their output 0; the last one is returned. Other nodes are returned as they are.
+// and FusedResizeAndPadConv2D, _UnaryOpsComposition, Conv of images with one batch dimension,
+// stacks and tensor arrays of older versions, and ops that are others under an older name. `add` is
+// given the nodes before the last and returns their output 0; the last one is returned. Other nodes
+// are returned as they are.
 absl::StatusOr<Node> Expand(Node node, absl::FunctionRef<absl::StatusOr<Endpoint>(Node)> add);
 
 }  // namespace tenon

@@ -14,6 +14,7 @@
 #include "ops/op.h"
 #include "proto/messages/attr_proto.h"
 #include "proto/messages/tenon_graph.pb.h"
+#include "proto/process/process_extract.h"
 #include "proto/process/process_write.h"
 
 namespace tenon {
@@ -46,6 +47,15 @@ bool GivesReferences(absl::string_view op) {
   return op == "Variable" || op == "VariableV2" || op == "TemporaryVariable" ||
          absl::StartsWith(op, "Ref") || absl::StartsWith(op, "Assign") ||
          absl::StartsWith(op, "Scatter");
+}
+
+// Of what must stay where it is because of its effects, these have none.
+bool HasNoEffect(absl::string_view op) {
+  // op names: control flow, which import understands, and what reads a variable.
+  static const auto* const kOps =
+      new HashSet<absl::string_view>({"Switch", "_SwitchN", "Merge", "Enter", "Exit",
+                                      "NextIteration", "LoopCond", "ReadVariableOp"});
+  return kOps->contains(op);
 }
 
 // op names: what sends its input to one of several outputs.
@@ -89,6 +99,15 @@ class Imported final : public ProcessGraph {
     const bool there = static_cast<size_t>(id) < originals_.size();
     return there ? originals_[static_cast<size_t>(id)].def->op() : absl::string_view();
   }
+  const Node* Movable(NodeId id) const override {
+    if (static_cast<size_t>(id) >= originals_.size()) return nullptr;
+    const ProcessOriginal& original = originals_[static_cast<size_t>(id)];
+    if (original.known) return &graph_.node(id);
+    return original.movable.op.empty() ? nullptr : &original.movable;
+  }
+  absl::StatusOr<ProcessExtract> Extract(const ProcessPart& part) const override {
+    return ExtractPart(graph_, originals_, part);
+  }
   absl::Status Import() override;
   absl::StatusOr<std::string> Serialize() override {
     const ProcessWriter writer(graph_, originals_, options_.names, home_, has_branches_);
@@ -104,7 +123,9 @@ class Imported final : public ProcessGraph {
  private:
   absl::Status ReadInputs();
   void ChooseHome();
-  // The op's row if the rewriter may look into the node; `node` gets its attributes.
+  // The op's row if Tenon knows the node and need not leave it alone; `node` gets its attributes.
+  const OpInfo* Readable(int i, Node& node);
+  // The same if the rewriter may look into the node.
   const OpInfo* Known(int i, Node& node);
   std::vector<TensorSpec> OutputsOf(int i) const;
   absl::Status AddNodes();
@@ -176,20 +197,18 @@ void Imported::ChooseHome() {
   }
 }
 
-const OpInfo* Imported::Known(int i, Node& node) {
+const OpInfo* Imported::Readable(int i, Node& node) {
   ProcessOriginal& original = originals_[static_cast<size_t>(i)];
   tf::NodeDef& def = *original.def;
   const OpInfo* row = options_.names.row(def.op());
-  if (row == nullptr || row->row.stateful || def.op() == "Placeholder") return nullptr;
+  if (row == nullptr || def.op() == "Placeholder") return nullptr;
+  if (row->row.stateful && !HasNoEffect(def.op())) return nullptr;
   if (def.device() != home_ || IsCompiled(def)) return nullptr;
   if (options_.preserved.contains(def.name()) && !options_.fetched.contains(def.name())) {
     return nullptr;
   }
   for (const Endpoint& e : original.inputs) {
-    const std::string& source = def_->node(e.node).op();
-    if (GivesReferences(source)) return nullptr;
-    // It marks a branch: control edges from it mean that the branch was taken.
-    if (def.op() == "Identity" && IsSwitch(source)) return nullptr;
+    if (e.node != kNoNode && GivesReferences(def_->node(e.node).op())) return nullptr;
   }
   absl::StatusOr<AttrMap> attrs = AttrsFromProto(*def.mutable_attr(), tensors_, nullptr);
   if (!attrs.ok()) return nullptr;
@@ -203,11 +222,26 @@ const OpInfo* Imported::Known(int i, Node& node) {
   const auto inputs = InputDTypes(*row, node);
   const auto outputs = OutputDTypes(*row, node);
   if (!inputs.ok() || inputs->size() != original.inputs.size() || !outputs.ok()) return nullptr;
-  if (static_cast<size_t>(ports_[static_cast<size_t>(i)]) > outputs->size()) return nullptr;
+  // A node without outputs that must have run is identified by its name alone.
+  if (outputs->empty() && options_.preserved.contains(def.name())) return nullptr;
+  const bool read = static_cast<size_t>(ports_[static_cast<size_t>(i)]) <= outputs->size();
+  return read ? row : nullptr;
+}
+
+const OpInfo* Imported::Known(int i, Node& node) {
+  ProcessOriginal& original = originals_[static_cast<size_t>(i)];
+  const OpInfo* row = Readable(i, node);
+  if (row == nullptr) return nullptr;
+  bool known = !row->row.stateful;
+  // It marks a branch: control edges from it mean that the branch was taken.
+  if (node.op == "Identity" && IsSwitch(def_->node(original.inputs[0].node).op())) known = false;
+  const auto inputs = InputDTypes(*row, node), outputs = OutputDTypes(*row, node);
   for (const std::vector<DType>* dtypes : {&*inputs, &*outputs}) {
-    if (std::any_of(dtypes->begin(), dtypes->end(), HoldsObjects)) return nullptr;
+    known = known && std::none_of(dtypes->begin(), dtypes->end(), HoldsObjects);
   }
-  return row;
+  if (known) return row;
+  if (node.op != "Const") original.movable = node;
+  return nullptr;
 }
 
 std::vector<TensorSpec> Imported::OutputsOf(int i) const {

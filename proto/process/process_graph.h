@@ -46,6 +46,25 @@ struct ProcessGraphOptions {
   std::function<std::vector<TensorSpec>(const std::string& node)> outputs;
 };
 
+// A part of a graph that can be imported by itself: a placeholder for each input, and these nodes.
+struct ProcessPart {
+  struct Input {
+    Endpoint source;
+    TensorSpec spec;
+  };
+  std::vector<Input> inputs;
+  std::vector<NodeId> nodes;  // constants that they read need not be among them
+  std::vector<Endpoint> outputs;
+  // Nodes that pass on a variable's value, of this dtype, where the graph passes on its handle; a
+  // ReadVariableOp becomes an Identity.
+  HashMap<NodeId, DType> values;
+};
+struct ProcessExtract {
+  std::string graph_def;
+  std::vector<std::string> feeds;    // the placeholders that the inputs are there
+  std::vector<std::string> fetches;  // the tensors that the outputs are there
+};
+
 class ProcessGraph {
  public:
   // InvalidArgument for bytes that are not a GraphDef, or for an inconsistent graph.
@@ -59,6 +78,13 @@ class ProcessGraph {
   virtual Graph& graph() = 0;
   // The op of a node of graph(), as named in the bytes; empty for a node that was added.
   virtual absl::string_view OpOf(NodeId id) const = 0;
+  // The node with Tenon's op and attributes, without inputs, if its results are the same wherever
+  // they are computed; null otherwise. Besides nodes that rewrites may change, these are control
+  // flow (Switch, Enter ...), reads of variables, and nodes whose tensors hold objects. Only before
+  // graph() has been changed.
+  virtual const Node* Movable(NodeId id) const = 0;
+  // Also only before graph() has been changed. The part's nodes are movable.
+  virtual absl::StatusOr<ProcessExtract> Extract(const ProcessPart& part) const = 0;
   // The whole GraphDef. An error if the rewritten graph cannot be expressed there: the caller then
   // keeps its original graph.
   virtual absl::StatusOr<std::string> Serialize() = 0;

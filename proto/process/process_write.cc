@@ -36,7 +36,8 @@ std::vector<int64_t> ProcessWriter::StableInputs(const Node& n) const {
     const Node& source = graph_.node(n.inputs[i].node);
     const ProcessOriginal* original = OriginalOf(source.id);
     const bool variable =
-        original != nullptr && !original->known && original->def->op() == "ReadVariableOp";
+        source.op == "ReadVariableOp" ||
+        (original != nullptr && !original->known && original->def->op() == "ReadVariableOp");
     if (source.op == "Const" || variable) stable.push_back(static_cast<int64_t>(i));
   }
   return stable;

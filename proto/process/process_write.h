@@ -32,6 +32,7 @@ struct ProcessOriginal {
   std::string op;                                // as imported
   AttrMap attrs;
   bool known = false;
+  Node movable;  // without an op if it is not, or if it is known
 };
 
 class ProcessWriter {

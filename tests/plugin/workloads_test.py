@@ -73,6 +73,10 @@ class WorkloadsTest(PluginCase):
         """Parts that run as one node."""
         self.run_python(HERE / "subgraphs.py")
 
+    def test_subgraph_control_flow(self):
+        """Branches and loops in such parts."""
+        self.run_python(HERE / "subgraph_control_flow.py")
+
     def test_gradients(self):
         """tf.test.compute_gradient, eagerly and in functions."""
         self.run_python(HERE / "gradients.py")
