@@ -113,6 +113,7 @@ class Imported final : public ProcessGraph {
     const ProcessWriter writer(graph_, originals_, options_.names, home_, has_branches_);
     google::protobuf::RepeatedPtrField<tf::NodeDef> nodes(&arena_);
     TENON_RETURN_IF_ERROR(RestoreFetches());
+    if (has_branches_) SplitConstants();
     TENON_RETURN_IF_ERROR(writer.Write(nodes));
     def_->mutable_node()->Swap(&nodes);
     std::string bytes;
@@ -130,6 +131,8 @@ class Imported final : public ProcessGraph {
   std::vector<TensorSpec> OutputsOf(int i) const;
   absl::Status AddNodes();
   absl::Status RestoreFetches();
+  // Gives each reader of a new constant its own: readers may be in different branches or loops.
+  void SplitConstants();
   // Provides the tensors as outputs of a node with that name.
   absl::Status AddIdentity(const std::string& name, const std::vector<Endpoint>& sources);
 
@@ -333,6 +336,23 @@ absl::Status Imported::AddIdentity(const std::string& name, const std::vector<En
     identity.attrs["T"] = std::move(dtypes);
   }
   return graph_.AddNode(std::move(identity)).status();
+}
+
+void Imported::SplitConstants() {
+  Rewriter rewriter(graph_);
+  for (const NodeId id : graph_.NodeIds()) {
+    const Node& n = graph_.node(id);
+    const bool is_new = static_cast<size_t>(id) >= originals_.size();
+    if (!is_new || n.op != "Const" || !n.control_inputs.empty()) continue;
+    const std::vector<Use> uses(rewriter.uses(id).begin(), rewriter.uses(id).end());
+    NodeId first = kNoNode;
+    for (const Use& use : uses) {
+      if (use.is_control()) continue;
+      if (first == kNoNode) first = use.reader;
+      if (use.reader == first) continue;
+      rewriter.SetInput(use.reader, use.slot, {rewriter.AddNode(n), 0});
+    }
+  }
 }
 
 absl::Status Imported::Import() {

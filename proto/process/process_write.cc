@@ -12,22 +12,18 @@
 namespace tenon {
 
 absl::StatusOr<NodeId> ProcessWriter::Anchor(NodeId constant) const {
-  NodeId anchor = kNoNode;
-  int readers = 0;
   for (NodeId id : graph_.NodeIds()) {
     const Node& n = graph_.node(id);
     const auto reads = [&](const Endpoint& e) { return e.node == constant; };
-    if (!std::any_of(n.inputs.begin(), n.inputs.end(), reads)) continue;
-    ++readers;
+    if (std::none_of(n.inputs.begin(), n.inputs.end(), reads)) continue;
     for (const Endpoint& e : n.inputs) {
-      if (graph_.node(e.node).op != "Const" || OriginalOf(e.node) != nullptr) anchor = e.node;
+      if (graph_.node(e.node).op != "Const" || OriginalOf(e.node) != nullptr) return e.node;
     }
-  }
-  if (readers > 1 || (readers == 1 && anchor == kNoNode)) {
+    if (!n.control_inputs.empty()) return n.control_inputs[0];
     return Unimplemented("cannot determine the branch of the constant '",
                          graph_.node(constant).name, "' is");
   }
-  return anchor;
+  return kNoNode;
 }
 
 std::vector<int64_t> ProcessWriter::StableInputs(const Node& n) const {

@@ -38,7 +38,7 @@ struct ProcessOriginal {
 class ProcessWriter {
  public:
   // `originals` by NodeId; later nodes are new and get device `home`. With `branches`, a tensor may
-  // be dead or belong to a loop; there a new constant waits for its reader's inputs.
+  // be dead or belong to a loop; there a new constant has one reader, and waits for its inputs.
   ProcessWriter(const Graph& graph, const std::vector<ProcessOriginal>& originals,
                 const ProcessNames& names, const std::string& home, bool branches)
       : graph_(graph), originals_(originals), names_(names), home_(home), branches_(branches) {}
@@ -55,7 +55,7 @@ class ProcessWriter {
   absl::Status WriteAttrs(const Node& n, const OpInfo& row, tf::NodeDef& def) const;
   // The inputs that come from a constant or variable.
   std::vector<int64_t> StableInputs(const Node& n) const;
-  // For a new constant in a graph with branches: a node to wait for.
+  // For a new constant with one reader in a graph with branches: a node to wait for.
   absl::StatusOr<NodeId> Anchor(NodeId constant) const;
 
   const Graph& graph_;

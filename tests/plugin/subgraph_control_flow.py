@@ -251,6 +251,20 @@ def test_training():
     close(losses[0], losses[1])
 
 
+def test_mixed_precision():
+    """Loss scaling is a branch beside constants that rewriting makes for several readers."""
+    tf.keras.mixed_precision.set_global_policy("mixed_float16")
+    try:
+        model = tf.keras.Sequential([layers.Dense(32, "gelu"), layers.Dense(32, "gelu"),
+                                     layers.LayerNormalization(), layers.Dense(3, dtype="float32")])
+        model(random(8, 16))
+        model.compile("adam", tf.keras.losses.SparseCategoricalCrossentropy(True))
+        history = model.fit(random(16, 16), rng.integers(0, 3, 16), epochs=2, verbose=0).history
+    finally:
+        tf.keras.mixed_precision.set_global_policy("float32")
+    assert np.isfinite(history["loss"]).all(), history
+
+
 def test_control_flow_v1():
     """Of TensorFlow 1, without functions, with a TensorArray."""
     tf1.disable_control_flow_v2()
