@@ -79,6 +79,8 @@ class Tensor {
   // Whether nobody else holds the buffer, and it is our own writable memory. Before this returns
   // true, all reads by former holders are complete.
   bool OwnsAlone() const;
+  // Whether the tensor keeps its memory alive; a view of memory without an owner does not.
+  bool HasOwner() const { return buffer_ != nullptr; }
   // Whether two tensors use the same memory.
   bool SharesBufferWith(const Tensor& other) const { return data_ == other.data_; }
 

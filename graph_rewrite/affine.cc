@@ -84,6 +84,17 @@ bool KeepsDigits(const Values& earlier, const Values& later) {
   return least == 0 || LargestMagnitude(earlier) <= kMostTimesLarger * least;
 }
 
+// Whether x * scale + shift * scale is as near to the truth as (x + shift) * scale, whose sum is
+// exact for an x close to -shift: a year less 2000, a pressure less its mean. The 1 of a mask,
+// (1 - m) * -1e9, is harmless.
+absl::StatusOr<bool> KeepsDigitsOfSum(const Values& shift, const Values& scale) {
+  constexpr double kMostTimesLarger = 64;  // six of 24 bits
+  TENON_ASSIGN_OR_RETURN(const Values lost, Combine(shift, scale, [](double b, double s) {
+                           return b == 1 || b == -1 ? 0 : std::abs(b * s);
+                         }));
+  return LargestMagnitude(lost) <= kMostTimesLarger;
+}
+
 // One op as x * scale + shift.
 struct Step {
   Endpoint x;
@@ -211,9 +222,18 @@ absl::StatusOr<Affine> CollectAffine(RuleContext& context, NodeId last) {
     return WhyNot("the run of products and sums goes on behind it");
   }
   std::vector<Step> steps;  // last first
+  std::optional<Values> scale_behind;
   Affine out;
   NodeId at = last;
   while (true) {
+    if (step.shift && scale_behind && (!step.scale || step.scale->AllAre(-1))) {
+      const absl::StatusOr<bool> keeps = KeepsDigitsOfSum(*step.shift, *scale_behind);
+      if (keeps.ok() && !*keeps) break;
+    }
+    if (step.scale) {
+      TENON_ASSIGN_OR_RETURN(
+          scale_behind, scale_behind ? Combine(*step.scale, *scale_behind, Times) : *step.scale);
+    }
     out.nodes.push_back(at);
     const Endpoint x = step.x;
     steps.push_back(std::move(step));

@@ -5,7 +5,7 @@
 
 #include "env/containers.h"
 #include "graph/constants.h"
-#include "graph_rewrite/functions.h"
+#include "graph/functions.h"
 #include "ops/control/branch.h"
 #include "ops/evaluate.h"
 

@@ -9,9 +9,9 @@
 #include "env/containers.h"
 #include "env/flags.h"
 #include "env/status.h"
+#include "graph/functions.h"
 #include "graph/verify.h"
 #include "graph_rewrite/call_shapes.h"
-#include "graph_rewrite/functions.h"
 #include "graph_rewrite/loop_invariants.h"
 #include "ops/op.h"
 

@@ -79,4 +79,23 @@ absl::StatusOr<ProductLabels> LabelProduct(RuleContext& context, const Node& pro
   return l;
 }
 
+bool SumsOneTerm(RuleContext& context, const Node& product) {
+  if (!IsPlainProduct(product.op) || product.inputs.size() != 2) return false;
+  const int ranks[2] = {context.shapes.rank(product.inputs[0]),
+                        context.shapes.rank(product.inputs[1])};
+  if (ranks[0] < 0 || ranks[1] < 0) return false;
+  char next = 'a';
+  const auto labels = product.op == "Einsum" ? LabelEinsum(product, ranks, next)
+                                             : LabelProduct(context, product, next);
+  if (!labels.ok()) return false;
+  for (size_t i : {0, 1}) {
+    const std::string& operand = labels->operands[i];
+    for (size_t d = 0; d < operand.size(); ++d) {
+      const bool summed = labels->out.find(operand[d]) == std::string::npos;
+      if (summed && context.shapes.shape(product.inputs[i])[static_cast<int>(d)] != 1) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace tenon

@@ -21,6 +21,10 @@ bool IsPlainProduct(absl::string_view op);
 // tensors of known rank whose dimensions can be labeled, each once.
 absl::StatusOr<ProductLabels> LabelProduct(RuleContext& context, const Node& product, char& next);
 
+// Whether each result is known to be the product of two numbers, with nothing to sum: an outer
+// product, as of positions and frequencies.
+bool SumsOneTerm(RuleContext& context, const Node& product);
+
 }  // namespace tenon
 
 #endif  // TENON_GRAPH_REWRITE_PRODUCT_LABELS_H_

@@ -9,10 +9,10 @@
 
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
+#include "graph/functions.h"
 #include "graph/rewriter.h"
 #include "graph/tensor.h"
 #include "graph/tensor_spec.h"
-#include "graph_rewrite/functions.h"
 #include "kernels/interface/kernel.h"
 
 namespace tenon {

@@ -6,6 +6,7 @@
 #include "env/containers.h"
 #include "env/status.h"
 #include "ops/rename.h"
+#include "tf_plugin/register.h"
 
 namespace tenon::plugin {
 namespace {
@@ -85,6 +86,19 @@ const OpInfo* RowOfOneDnn(absl::string_view name) {
   return found ? found.info : nullptr;
 }
 
-ProcessNames NamesInTensorFlow() { return {RowOf, NameOf}; }
+namespace {
+
+bool IsStateful(const std::string& op) {
+  static const auto* const ops = [] {
+    const absl::StatusOr<TensorFlowOps> known = OpsOfTensorFlow();
+    return new TensorFlowOps(known.ok() ? *known : TensorFlowOps());
+  }();
+  const auto found = ops->find(op);
+  return found != ops->end() && found->second.stateful;
+}
+
+}  // namespace
+
+ProcessNames NamesInTensorFlow() { return {RowOf, IsStateful, NameOf}; }
 
 }  // namespace tenon::plugin

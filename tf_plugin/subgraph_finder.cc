@@ -61,6 +61,12 @@ SubgraphFinder::SubgraphFinder(const ProcessGraph& process, const Graph& graph,
       order_(std::move(order)),
       control_(process, graph_, order_),
       variables_(process, graph_, order_, [&](const Node& n) { return Runs(n); }) {
+  for (const NodeId id : order_) {
+    const Node& n = graph_.node(id);
+    if (GivesValue(process_.OpOf(id)) && !n.inputs.empty() && !control_.IsConditional(id)) {
+      read_anyway_.insert(variables_.Source(n.inputs[0]));
+    }
+  }
   for (std::vector<NodeId>& nodes : control_.Regions()) {
     const bool runs = RunsInPart(nodes);
     regions_.push_back({std::move(nodes), runs});
@@ -81,16 +87,27 @@ bool SubgraphFinder::Runs(const Node& n) const {
   });
 }
 
+bool SubgraphFinder::MayReadAhead(const Node& read, const Endpoint& handle) const {
+  // A loop may wait for another thread to change a flag or a count.
+  if (!IsFloating(variables_.ValueOf(handle))) return false;
+  const int64_t* const batch_dims = read.attr<int64_t>("batch_dims");
+  if (batch_dims != nullptr && *batch_dims != 0) return false;
+  // The variables of a function have values; those of a session's graph may not have one yet, and
+  // the branch may not be taken.
+  const Endpoint variable = variables_.Source(handle);
+  return process_.OpOf(variable.node) != "VarHandleOp" || read_anyway_.contains(variable);
+}
+
 bool SubgraphFinder::RunsInRegion(const Node& n) const {
   const Node* const movable = process_.Movable(n.id);
   if (movable == nullptr || movable->op == "ControlTrigger") return false;
-  if (movable->op == "ReadVariableOp") return IsValid(variables_.ConstantOf(n.inputs[0]));
+  if (GivesValue(movable->op)) return MayReadAhead(*movable, n.inputs[0]);
   const OpInfo& row = *FindOp(movable->op).info;
   const bool flows = IsControlFlow(movable->op) || movable->op == "Identity";
   if (row.row.internal || (row.row.stateful && !flows)) return false;
   const std::vector<DType> dtypes = DTypesOf(*movable);
   return std::all_of(dtypes.begin(), dtypes.end(), [&](DType dtype) {
-    if (dtype == DType::kResource) return flows && IsValid(variables_.ConstantOf(n.inputs[0]));
+    if (dtype == DType::kResource) return flows && IsValid(variables_.ValueOf(n.inputs[0]));
     return IsValid(dtype) && dtype != DType::kString;
   });
 }
@@ -164,6 +181,29 @@ bool SubgraphFinder::MakeUnits() {
     for (const NodeId id : units_[u].nodes) unit_of_[At(id)] = static_cast<int>(u);
   }
   return true;
+}
+
+void SubgraphFinder::CheckReads() {
+  for (size_t u = 0; u < units_.size(); ++u) {
+    if (!units_[u].is_region || !units_[u].runs_in_part) continue;
+    HashSet<int> writers;
+    for (const NodeId id : units_[u].nodes) {
+      if (!GivesValue(process_.OpOf(id))) continue;
+      for (const NodeId writer : variables_.WritersOf(graph_.node(id).inputs[0])) {
+        writers.insert(unit_of_[At(writer)]);
+      }
+    }
+    if (writers.empty()) continue;
+    std::vector<bool> after(units_.size(), false);
+    after[u] = true;
+    for (size_t v = u + 1; v < units_.size(); ++v) {
+      const std::vector<int>& before = units_[v].before;
+      after[v] = std::any_of(before.begin(), before.end(), [&](int b) { return after[At(b)]; });
+    }
+    units_[u].runs_in_part = std::all_of(writers.begin(), writers.end(), [&](int writer) {
+      return writer != static_cast<int>(u) && after[At(writer)];
+    });
+  }
 }
 
 void SubgraphFinder::SetLevels() {
@@ -272,7 +312,7 @@ HashMap<NodeId, DType> SubgraphFinder::ValuesIn(const Subgraph& part) const {
   for (const NodeId id : part.nodes) {
     const Node& n = graph_.node(id);
     if (n.inputs.empty() || InputDType(id, 0) != DType::kResource) continue;
-    values[id] = variables_.ConstantOf(n.inputs[0]);
+    values[id] = variables_.ValueOf(n.inputs[0]);
   }
   return values;
 }
@@ -291,7 +331,10 @@ void SubgraphFinder::FindBorder(Subgraph& part) const {
       if (value != nullptr && IsSmall(*value)) continue;
       Subgraph::Input input{.source = e, .dtype = InputDType(id, slot)};
       input.is_handle = input.dtype == DType::kResource;
-      if (input.is_handle) input.dtype = variables_.ConstantOf(e);
+      if (input.is_handle) input.dtype = variables_.ValueOf(e);
+      input.is_stable =
+          source.op == "Const" ||
+          (input.is_handle ? variables_.WritersOf(e).empty() : variables_.ReadsConstant(e.node));
       part.inputs.push_back(input);
     }
     for (const NodeId c : n.control_inputs) {
@@ -312,6 +355,7 @@ void SubgraphFinder::FindBorder(Subgraph& part) const {
 
 std::vector<Subgraph> SubgraphFinder::Find(int least_accelerated) {
   while (!MakeUnits()) continue;
+  CheckReads();
   do {
     SetLevels();
     if (num_waiting_ > 64) return {};
@@ -333,10 +377,7 @@ std::vector<Subgraph> SubgraphFinder::Find(int least_accelerated) {
     part.nodes = std::move(of_part);
     part.has_control_flow = with_control_flow.contains(unit);
     FindBorder(part);
-    const bool changing = std::any_of(
-        part.inputs.begin(), part.inputs.end(),
-        [&](const Subgraph::Input& input) { return variables_.ReadsChanging(input.source.node); });
-    if (part.inputs.empty() || part.outputs.empty() || changing) continue;
+    if (part.inputs.empty() || part.outputs.empty()) continue;
     found.emplace_back(unit, std::move(part));
   }
   const auto order = [&](const auto& part) {

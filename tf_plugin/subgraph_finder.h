@@ -19,8 +19,8 @@ class SubgraphFinder {
   // `order`: the nodes, each after its inputs.
   SubgraphFinder(const ProcessGraph& process, const Graph& graph, std::vector<NodeId> order);
 
-  // Parts without graph_def and graph; each before those that it depends on. Leaves out parts that
-  // have no inputs or no outputs, and those that read a weight that the graph changes.
+  // Parts without graph_def and graph, but with inputs and outputs; each before those that it
+  // depends on.
   std::vector<Subgraph> Find(int least_accelerated);
   // The nodes of the part that pass on the value of a variable, with its dtype.
   HashMap<NodeId, DType> ValuesIn(const Subgraph& part) const;
@@ -51,9 +51,13 @@ class SubgraphFinder {
 
   bool Runs(const Node& n) const;
   bool RunsInRegion(const Node& n) const;
+  // Whether a node that gives a variable's value may get it when the part begins.
+  bool MayReadAhead(const Node& read, const Endpoint& handle) const;
   bool RunsInPart(const std::vector<NodeId>& region) const;
   // False if regions depend on each other; they are then split into their nodes.
   bool MakeUnits();
+  // A region in a part reads variables when the part begins, so what changes them must come later.
+  void CheckReads();
   void SetLevels();
   // Makes units inside as late as those that read them, so that more of them are together.
   void RaiseLevels();
@@ -75,6 +79,7 @@ class SubgraphFinder {
   const std::vector<NodeId> order_;
   ControlRegions control_;
   VariableUse variables_;
+  HashSet<Endpoint> read_anyway_;  // variables, whatever branches are taken
   std::vector<Region> regions_;
   HashSet<NodeId> split_;     // nodes of regions that are no units
   HashSet<NodeId> left_out_;  // the first nodes of units that cannot be in parts

@@ -94,19 +94,22 @@ absl::Status SetOutput(TF_OpKernelContext* context, int i, Tensor result, TF_Sta
 absl::Status SubgraphKernel::Compute(TF_OpKernelContext* context) {
   const StatusPtr status(TF_NewStatus());
   std::vector<TensorPtr> handles(static_cast<size_t>(TF_NumInputs(context)));
-  std::vector<Tensor> inputs;
   for (size_t i = 0; i < handles.size(); ++i) {
     TF_Tensor* handle = nullptr;
     TF_GetInput(context, static_cast<int>(i), &handle, status.get());
     TENON_RETURN_IF_ERROR(FromTf(status.get()));
     handles[i].reset(handle);
-    inputs.push_back(ViewOf(handle));
   }
   const int threads = threads_.Of(context, process_);
   TENON_ASSIGN_OR_RETURN(const std::shared_ptr<BoundSession> bound,
                          sessions_.For(handles, threads));
+  // A list may keep one until the run ends.
+  const auto kept = std::make_shared<const std::vector<TensorPtr>>(std::move(handles));
   std::vector<Tensor> fed;
-  for (const int i : bound->fed) fed.push_back(inputs[static_cast<size_t>(i)]);
+  for (const int i : bound->fed) {
+    Tensor view = ViewOf((*kept)[static_cast<size_t>(i)].get());
+    fed.push_back(Tensor::FromExternal(view.dtype(), view.shape(), view.raw(), kept));
+  }
   TENON_ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
                          bound->session->Run(fed, {.threads = &CountedRuns()}));
   for (size_t i = 0; i < outputs.size(); ++i) {

@@ -87,8 +87,15 @@ absl::Status ReplaceSubgraph(Rewriter& rewriter, const Subgraph& part) {
   whole.attrs["graph"] = part.graph_def;
   whole.attrs["feeds"] = part.feeds;
   whole.attrs["fetches"] = part.fetches;
-  std::vector<DType> in, out;
+  // Reads of variables wait for all that the part waits for, as reads within it would.
+  std::vector<NodeId> before = part.waits_for;
   for (const Subgraph::Input& input : part.inputs) {
+    if (!input.is_handle) before.push_back(input.source.node);
+  }
+  std::vector<DType> in, out;
+  std::vector<int64_t> stable;
+  for (const Subgraph::Input& input : part.inputs) {
+    if (input.is_stable) stable.push_back(static_cast<int64_t>(in.size()));
     in.push_back(input.dtype);
     Endpoint source = input.source;
     if (input.is_handle) {
@@ -96,6 +103,7 @@ absl::Status ReplaceSubgraph(Rewriter& rewriter, const Subgraph& part) {
       read.op = "ReadVariableOp";
       read.name = FreshName(graph, source, "/read");
       read.inputs.push_back(source);
+      read.control_inputs.assign(before.begin(), before.end());
       read.attrs["dtype"] = DType(input.dtype);
       source = {rewriter.AddNode(std::move(read)), 0};
     }
@@ -108,6 +116,7 @@ absl::Status ReplaceSubgraph(Rewriter& rewriter, const Subgraph& part) {
   }
   whole.attrs["Tin"] = std::move(in);
   whole.attrs["Tout"] = std::move(out);
+  whole.attrs[kStableInputsAttr] = std::move(stable);
 
   const NodeId id = rewriter.AddNode(std::move(whole));
   for (size_t o = 0; o < part.outputs.size(); ++o) {

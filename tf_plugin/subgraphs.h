@@ -5,8 +5,7 @@
 //
 // A part has only nodes that Tenon runs and that change nothing. Whatever else depends on one of
 // its nodes and leads to another one would have to run in the middle of it, so such nodes are in
-// different parts. Weights that the graph itself changes, as in training, stay out with everything
-// that reads them. A branch or a loop of TensorFlow's (control_regions.h) is in a part whole or not
+// different parts. A branch or a loop of TensorFlow's (control_regions.h) is in a part whole or not
 // at all; the part then gets the values of the variables that are read there. A part waits for all
 // of its inputs, so its nodes wait for the same ops that may have to wait themselves, such as a
 // dequeue: one may wait for what another one gives.
@@ -29,6 +28,7 @@ struct Subgraph {
   struct Input {
     Endpoint source;
     bool is_handle = false;  // of a variable, whose value the part reads
+    bool is_stable = false;  // a constant, or a variable that no node of the graph changes
     DType dtype = DType::kInvalid;
   };
   std::vector<NodeId> nodes;      // in topological order

@@ -16,6 +16,10 @@ bool OnlyReads(absl::string_view op) {
 
 }  // namespace
 
+bool GivesValue(absl::string_view op) {
+  return op == "ReadVariableOp" || op == "ResourceGather";  // op names: what a part can do itself
+}
+
 Endpoint VariableUse::Source(const Endpoint& e) const {
   const auto passed = passed_on_.find(e.node);
   return passed == passed_on_.end() ? e : passed->second;
@@ -27,7 +31,7 @@ void VariableUse::Note(const Node& n) {
   const Endpoint variable = Source(n.inputs[0]);
   if (OnlyReads(op)) {
     if (op == "VarIsInitializedOp") asked_.insert(variable);
-    const Node* const read = op == "ReadVariableOp" ? process_.Movable(n.id) : nullptr;
+    const Node* const read = GivesValue(op) ? process_.Movable(n.id) : nullptr;
     if (read != nullptr) dtypes_[variable] = *read->attr<DType>("dtype");
     return;
   }
@@ -37,26 +41,26 @@ void VariableUse::Note(const Node& n) {
     passed_on_[n.id] = variable;
     return;
   }
-  for (const Endpoint& e : n.inputs) written_.insert(Source(e));
+  for (const Endpoint& e : n.inputs) writers_[Source(e)].push_back(n.id);
 }
 
-bool VariableUse::ReadsChanging(NodeId id) const {
-  const Node& n = graph_.node(id);
-  return process_.OpOf(id) == "ReadVariableOp" && !n.inputs.empty() &&
-         written_.contains(Source(n.inputs[0]));
-}
-
-DType VariableUse::ConstantOf(const Endpoint& handle) const {
+DType VariableUse::ValueOf(const Endpoint& handle) const {
   const Endpoint variable = Source(handle);
-  if (written_.contains(variable) || asked_.contains(variable)) return DType::kInvalid;
+  if (asked_.contains(variable)) return DType::kInvalid;
   const auto dtype = dtypes_.find(variable);
   return dtype == dtypes_.end() ? DType::kInvalid : dtype->second;
 }
 
-DType VariableUse::ReadsConstant(NodeId id) const {
+absl::Span<const NodeId> VariableUse::WritersOf(const Endpoint& handle) const {
+  const auto writers = writers_.find(Source(handle));
+  if (writers == writers_.end()) return {};
+  return writers->second;
+}
+
+bool VariableUse::ReadsConstant(NodeId id) const {
   const Node& n = graph_.node(id);
-  if (process_.OpOf(id) != "ReadVariableOp" || n.inputs.empty()) return DType::kInvalid;
-  return ConstantOf(n.inputs[0]);
+  return process_.OpOf(id) == "ReadVariableOp" && !n.inputs.empty() &&
+         WritersOf(n.inputs[0]).empty();
 }
 
 }  // namespace tenon::plugin

@@ -4,11 +4,16 @@
 
 #include <vector>
 
+#include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "env/containers.h"
 #include "graph/graph.h"
 #include "proto/process/process_graph.h"
 
 namespace tenon::plugin {
+
+// Whether the op gives a variable's value, or rows of it.
+bool GivesValue(absl::string_view op);
 
 class VariableUse {
  public:
@@ -24,22 +29,22 @@ class VariableUse {
 
   // The tensor that control flow and identities have passed on to be this one.
   Endpoint Source(const Endpoint& e) const;
-  // The dtype of the variable's value if the node reads it, and no node of the graph may change the
-  // variable or asks whether it has a value; else invalid.
-  DType ReadsConstant(NodeId id) const;
-  // Whether the node reads a variable that a node of the graph may change.
-  bool ReadsChanging(NodeId id) const;
-  // The same as ReadsConstant for any node that reads the variable with that handle.
-  DType ConstantOf(const Endpoint& handle) const;
+  // The dtype of the variable's value. Invalid if no node reads it, or if one asks whether it has a
+  // value.
+  DType ValueOf(const Endpoint& handle) const;
+  // The nodes that may change the variable.
+  absl::Span<const NodeId> WritersOf(const Endpoint& handle) const;
+  // Whether the node reads a variable that no node of the graph may change.
+  bool ReadsConstant(NodeId id) const;
 
  private:
   void Note(const Node& n);
 
   const ProcessGraph& process_;
   const Graph& graph_;
-  HashMap<NodeId, Endpoint> passed_on_;  // on all outputs
-  HashSet<Endpoint> written_;            // variables that a node may change, and other tensors
-  HashSet<Endpoint> asked_;              // whether they have a value
+  HashMap<NodeId, Endpoint> passed_on_;             // on all outputs
+  HashMap<Endpoint, std::vector<NodeId>> writers_;  // of variables, and readers of other tensors
+  HashSet<Endpoint> asked_;                         // whether they have a value
   HashMap<Endpoint, DType> dtypes_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "env/status.h"
 #include "graph_rewrite/dtype_regions.h"
+#include "graph_rewrite/product_labels.h"
 #include "graph_rewrite/rule.h"
 #include "ops/op.h"
 
@@ -44,6 +45,8 @@ absl::Status ConvertToBfloat16(RuleContext& context) {
     if (n.op == "Conv2DBackpropInput" && context.Constant(n.inputs[1]) != nullptr) {
       return RegionRole::kStart;
     }
+    // Rounding gains little where nothing is summed, and makes phases and coordinates coarse.
+    if (SumsOneTerm(context, n)) return RegionRole::kNone;
     if (n.op == "Mean") {
       return IsGlobalAverage(context, n) ? RegionRole::kFollower : RegionRole::kNone;
     }

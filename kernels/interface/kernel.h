@@ -37,11 +37,19 @@ namespace tenon {
 struct Flags;          // env/flags.h
 class PrimitiveCache;  // primitive_cache/cache.h
 
+// Runs that one thread finishes before another would have woken up.
+struct SmallRuns {
+  double flops = 0;
+  int64_t bytes = 0;  // read and written, weights included
+};
+
 // Services that kernels share for a session's lifetime. They outlive every kernel.
 struct Services {
   const Flags* flags = nullptr;
   PrimitiveCache* cache = nullptr;  // null: nothing is cached
   int threads = 1;                  // threads per op
+  // Plans, and those of loops' bodies, that take less than both use one thread.
+  SmallRuns small_runs = {};
 };
 
 // Allocates outputs whose shape depends on data (NonMaxSuppression, Where, Unique).

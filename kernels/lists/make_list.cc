@@ -116,12 +116,6 @@ absl::Status Changed(RunContext& run, DType dtype, Change change) {
   return ChangeObject(run, *list, change);
 }
 
-absl::Status CheckItem(const TensorList& list, const Shape& item) {
-  if (list.element_shape.CompatibleWith(item)) return absl::OkStatus();
-  return InvalidArgument("an item of shape ", item.ToString(), " for a list of shape ",
-                         list.element_shape.ToString());
-}
-
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Kernel>> ListFromTensorKernel(PrepareContext& p) {

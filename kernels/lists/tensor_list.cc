@@ -75,6 +75,12 @@ absl::StatusOr<Shape> ElementShape(const RunContext& run, int i, const TensorSpe
       Tensor::FromExternal(spec.dtype, spec.shape, const_cast<void*>(run.input(i)), nullptr));
 }
 
+absl::Status CheckItem(const TensorList& list, const Shape& item) {
+  if (list.element_shape.CompatibleWith(item)) return absl::OkStatus();
+  return InvalidArgument("an item of shape ", item.ToString(), " for a list of shape ",
+                         list.element_shape.ToString());
+}
+
 absl::StatusOr<void*> OutputOfShape(RunContext& run, int i, const Shape& planned,
                                     const Shape& actual) {
   if (!planned.IsComplete()) return run.AllocateOutput(i, actual);

@@ -52,6 +52,9 @@ bool HasOnlyItemsOf(const Tensor& handle, const Shape& shape);
 // A handle's list. InvalidArgument if it is not a list, or a list of another dtype (kInvalid: any).
 absl::StatusOr<const TensorList*> ListAt(const ObjectPtr* handle, DType dtype = DType::kInvalid);
 
+// InvalidArgument unless the list may have an item of that shape.
+absl::Status CheckItem(const TensorList& list, const Shape& item);
+
 // The shape in an element_shape input: a vector with -1 for unknown sizes, or the scalar -1.
 absl::StatusOr<Shape> ElementShape(const Tensor& value);
 // The same, for input `i` at run time; `spec` is its dtype and shape.

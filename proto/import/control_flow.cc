@@ -5,6 +5,7 @@
 
 #include "env/containers.h"
 #include "env/status.h"
+#include "graph/functions.h"
 #include "ops/op.h"
 #include "proto/import/finish.h"
 #include "proto/import/text_models.h"
@@ -52,18 +53,6 @@ void EraseMarked(std::vector<T>& list, const std::vector<const Node*>& marked) {
 const Node* HandleAt(const Draft& draft, Endpoint e) {
   const Node* n = &draft.node(draft.SkipIdentities(e).node);
   return n->op == "VarHandleOp" || IsTable(*n) || IsTextModel(*n) ? n : nullptr;
-}
-
-// The functions that the node calls.
-std::vector<FuncRef> FunctionsOf(const Node& n) {
-  std::vector<FuncRef> functions;
-  for (const auto& [key, value] : n.attrs) {
-    if (const FuncRef* f = value.get_if<FuncRef>()) functions.push_back(*f);
-    if (const auto* list = value.get_if<std::vector<FuncRef>>()) {
-      functions.insert(functions.end(), list->begin(), list->end());
-    }
-  }
-  return functions;
 }
 
 // Marks the handles that an If or Case gives and nobody reads.
@@ -116,7 +105,9 @@ class PassedHandles {
     const Form* const form = FormOf(n.op);
     if (form == nullptr || form->loop || depth > kMostDepth) return std::nullopt;
     std::optional<size_t> same;
-    for (const FuncRef& branch : FunctionsOf(n)) {
+    std::vector<FuncRef> branches;
+    ForEachNamedFunction(n, [&](const FuncRef& f) { branches.push_back(f); });
+    for (const FuncRef& branch : branches) {
       const std::optional<size_t> given = GivenBy(branch, result.port, depth + 1);
       if (!given.has_value() || (same.has_value() && *same != *given)) return std::nullopt;
       same = given;

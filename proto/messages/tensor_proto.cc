@@ -1,5 +1,7 @@
 #include "proto/messages/tensor_proto.h"
 
+#include <google/protobuf/io/coded_stream.h>
+
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstring>
@@ -169,6 +171,32 @@ absl::StatusOr<Tensor> FromContent(DType dtype, const Shape& shape, int64_t n,
   return t;
 }
 
+// What TensorFlow's constant folding writes: the sizes of all strings, then their bytes.
+absl::StatusOr<Tensor> StringsFromContent(const Shape& shape, int64_t n,
+                                          const tf::TensorProto& proto) {
+  const std::string& content = proto.tensor_content();
+  const auto damaged = [&] {
+    return InvalidArgument("the ", content.size(), " bytes of content of a string tensor of shape ",
+                           shape.ToString(), " are damaged");
+  };
+  if (n > static_cast<int64_t>(content.size())) return damaged();  // a size takes a byte at least
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(content.data()),
+                                            static_cast<int>(content.size()));
+  std::vector<uint64_t> sizes(static_cast<size_t>(n));
+  for (uint64_t& size : sizes) {
+    if (!in.ReadVarint64(&size)) return damaged();
+  }
+  TENON_ASSIGN_OR_RETURN(Tensor t, Tensor::Allocate(DType::kString, shape));
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] > content.size() ||
+        !in.ReadString(&t.data<std::string>()[i], static_cast<int>(sizes[i]))) {
+      return damaged();
+    }
+  }
+  if (in.CurrentPosition() != static_cast<int>(content.size())) return damaged();
+  return t;
+}
+
 }  // namespace
 
 absl::StatusOr<DType> DTypeFromProto(int number) {
@@ -213,7 +241,8 @@ absl::StatusOr<Tensor> TensorReader::Convert(tf::TensorProto& proto) {
   TENON_ASSIGN_OR_RETURN(const int64_t n, shape.CheckedElements());
   const int64_t given = GivenElements(dtype, proto);
   if (given < 0) return Unimplemented("tensors of dtype ", Name(dtype));
-  if (!proto.tensor_content().empty() && dtype != DType::kString) {
+  if (!proto.tensor_content().empty()) {
+    if (dtype == DType::kString) return StringsFromContent(shape, n, proto);
     return FromContent(dtype, shape, n, proto);
   }
   if (given > n) {

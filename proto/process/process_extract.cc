@@ -81,8 +81,10 @@ class Extractor {
     tf::NodeDef& def = *out_->add_node();
     def.set_name(NameOf(id));
     const auto value = part_.values.find(id);
-    const bool reads = value != part_.values.end() && original.def->op() == "ReadVariableOp";
-    def.set_op(reads ? "Identity" : original.def->op());
+    const std::string& op = original.def->op();
+    const bool reads = value != part_.values.end() && op == "ReadVariableOp";
+    const bool gathers = value != part_.values.end() && op == "ResourceGather";
+    def.set_op(reads ? "Identity" : gathers ? "Gather" : op);
     AddInputs(original, def);
     if (n.op == "Const") {  // its value has been moved out of its message
       for (const char* key : {"dtype", "value"}) {
@@ -91,6 +93,10 @@ class Extractor {
       return absl::OkStatus();
     }
     if (reads) return AddAttr("T", value->second, def);
+    if (gathers) {
+      TENON_RETURN_IF_ERROR(AddAttr("Tparams", value->second, def));
+      return AddAttr("Tindices", OriginalOf(id).movable.attrs.at("Tindices"), def);
+    }
     for (const tf::AttrEntry& entry : original.def->attr()) {
       if (absl::StartsWith(entry.key(), "_")) continue;
       if (value != part_.values.end() && entry.key() == "T") {

@@ -9,6 +9,7 @@
 #include "absl/strings/numbers.h"
 #include "env/containers.h"
 #include "env/status.h"
+#include "graph/functions.h"
 #include "graph/object.h"
 #include "graph/rewriter.h"
 #include "ops/op.h"
@@ -52,19 +53,15 @@ bool GivesReferences(absl::string_view op) {
 // Of what must stay where it is because of its effects, these have none.
 bool HasNoEffect(absl::string_view op) {
   // op names: control flow, which import understands, and what reads a variable.
-  static const auto* const kOps =
-      new HashSet<absl::string_view>({"Switch", "_SwitchN", "Merge", "Enter", "Exit",
-                                      "NextIteration", "LoopCond", "ReadVariableOp"});
+  static const auto* const kOps = new HashSet<absl::string_view>(
+      {"Switch", "_SwitchN", "Merge", "Enter", "Exit", "NextIteration", "LoopCond",
+       "ReadVariableOp", "ResourceGather"});
   return kOps->contains(op);
 }
 
 // op names: what sends its input to one of several outputs.
 bool IsSwitch(absl::string_view op) {
   return op == "Switch" || op == "RefSwitch" || op == "_SwitchN";
-}
-
-bool HoldsFunction(const AttrValue& value) {
-  return value.get_if<FuncRef>() != nullptr || value.get_if<std::vector<FuncRef>>() != nullptr;
 }
 
 // Compiled by another compiler, so left alone.
@@ -205,7 +202,8 @@ const OpInfo* Imported::Readable(int i, Node& node) {
   tf::NodeDef& def = *original.def;
   const OpInfo* row = options_.names.row(def.op());
   if (row == nullptr || def.op() == "Placeholder") return nullptr;
-  if (row->row.stateful && !HasNoEffect(def.op())) return nullptr;
+  const bool stateful = row->row.stateful || options_.names.stateful(def.op());
+  if (stateful && !HasNoEffect(def.op())) return nullptr;
   if (def.device() != home_ || IsCompiled(def)) return nullptr;
   if (options_.preserved.contains(def.name()) && !options_.fetched.contains(def.name())) {
     return nullptr;
@@ -219,9 +217,9 @@ const OpInfo* Imported::Readable(int i, Node& node) {
   node.attrs = *std::move(attrs);
   TypeEmptyLists(*row, node);
   if (!CompleteAttrs(*row, node).ok()) return nullptr;
-  for (const auto& [key, value] : node.attrs) {
-    if (HoldsFunction(value)) return nullptr;
-  }
+  bool calls = false;
+  ForEachNamedFunction(node, [&](const FuncRef&) { calls = true; });
+  if (calls) return nullptr;
   const auto inputs = InputDTypes(*row, node);
   const auto outputs = OutputDTypes(*row, node);
   if (!inputs.ok() || inputs->size() != original.inputs.size() || !outputs.ok()) return nullptr;
@@ -422,7 +420,7 @@ absl::StatusOr<std::vector<ProcessOp>> ParseOpList(absl::string_view bytes) {
   }
   std::vector<ProcessOp> ops;
   for (const tf::OpDef& op : list.op()) {
-    ops.push_back({op.name(), op.input_arg_size(), op.output_arg_size()});
+    ops.push_back({op.name(), op.input_arg_size(), op.output_arg_size(), op.is_stateful()});
   }
   return ops;
 }

@@ -27,12 +27,15 @@
 namespace tenon {
 
 // An attribute of private nodes: the inputs that always come from the same constant or variable.
+// Found when the graph is written, unless a new node has it.
 inline constexpr char kStableInputsAttr[] = "_tenon_stable_inputs";
 
 // The names of ops in the other process.
 struct ProcessNames {
   // The row in our table that `op` means there; null if there is none.
   std::function<const OpInfo*(const std::string& op)> row;
+  // Whether the op is stateful there: it may have an effect, even if our row says nothing of it.
+  std::function<bool(const std::string& op)> stateful;
   // The op name to write for a node: its own or a private one. NotFound if it has none there.
   std::function<absl::StatusOr<std::string>(const OpInfo& row, const Node& node)> name;
 };
@@ -56,7 +59,7 @@ struct ProcessPart {
   std::vector<NodeId> nodes;  // constants that they read need not be among them
   std::vector<Endpoint> outputs;
   // Nodes that pass on a variable's value, of this dtype, where the graph passes on its handle; a
-  // ReadVariableOp becomes an Identity.
+  // ReadVariableOp becomes an Identity, a ResourceGather a Gather.
   HashMap<NodeId, DType> values;
 };
 struct ProcessExtract {
@@ -97,6 +100,7 @@ struct ProcessOp {
   std::string name;
   int inputs = 0;
   int outputs = 0;
+  bool stateful = false;
 };
 absl::StatusOr<std::vector<ProcessOp>> ParseOpList(absl::string_view bytes);
 // Parses OpInfo.TensorProperties.

@@ -11,29 +11,55 @@
 
 namespace tenon {
 
-absl::StatusOr<NodeId> ProcessWriter::Anchor(NodeId constant) const {
+std::vector<NodeId> ProcessWriter::LeftOf(NodeId original) const {
+  std::vector<NodeId> left, stack = {original};
+  HashSet<NodeId> seen = {original};
+  while (!stack.empty()) {
+    const NodeId id = stack.back();
+    stack.pop_back();
+    if (graph_.Has(id)) {
+      left.push_back(id);
+      continue;
+    }
+    const auto see = [&](NodeId source) {
+      if (source != kNoNode && seen.insert(source).second) stack.push_back(source);
+    };
+    for (const Endpoint& e : OriginalOf(id)->inputs) see(e.node);
+    for (const NodeId c : OriginalOf(id)->controls) see(c);
+  }
+  return left;
+}
+
+absl::StatusOr<std::vector<NodeId>> ProcessWriter::Anchors(NodeId constant) const {
   for (NodeId id : graph_.NodeIds()) {
     const Node& n = graph_.node(id);
     const auto reads = [&](const Endpoint& e) { return e.node == constant; };
-    if (std::none_of(n.inputs.begin(), n.inputs.end(), reads)) continue;
-    for (const Endpoint& e : n.inputs) {
-      if (graph_.node(e.node).op != "Const" || OriginalOf(e.node) != nullptr) return e.node;
+    const auto input = std::find_if(n.inputs.begin(), n.inputs.end(), reads);
+    if (input == n.inputs.end()) continue;
+    const ProcessOriginal* const original = OriginalOf(id);
+    if (original != nullptr && original->def->op() == "Merge") {
+      return LeftOf(original->inputs[static_cast<size_t>(input - n.inputs.begin())].node);
     }
-    if (!n.control_inputs.empty()) return n.control_inputs[0];
+    for (const Endpoint& e : n.inputs) {
+      if (graph_.node(e.node).op != "Const" || OriginalOf(e.node) != nullptr) {
+        return std::vector<NodeId>{e.node};
+      }
+    }
+    if (!n.control_inputs.empty()) return std::vector<NodeId>{n.control_inputs[0]};
     return Unimplemented("cannot determine the branch of the constant '",
                          graph_.node(constant).name, "' is");
   }
-  return kNoNode;
+  return std::vector<NodeId>();
 }
 
 std::vector<int64_t> ProcessWriter::StableInputs(const Node& n) const {
+  if (const auto* known = n.attr<std::vector<int64_t>>(kStableInputsAttr)) return *known;
   std::vector<int64_t> stable;
   for (size_t i = 0; i < n.inputs.size(); ++i) {
     const Node& source = graph_.node(n.inputs[i].node);
     const ProcessOriginal* original = OriginalOf(source.id);
     const bool variable =
-        source.op == "ReadVariableOp" ||
-        (original != nullptr && !original->known && original->def->op() == "ReadVariableOp");
+        original != nullptr && !original->known && original->def->op() == "ReadVariableOp";
     if (source.op == "Const" || variable) stable.push_back(static_cast<int64_t>(i));
   }
   return stable;
@@ -59,8 +85,8 @@ absl::Status ProcessWriter::WriteInputs(const Node& n, tf::NodeDef& def) const {
     if (seen.insert(c).second) def.add_input(absl::StrCat("^", graph_.node(c).name));
   }
   if (branches_ && original == nullptr && n.op == "Const" && n.control_inputs.empty()) {
-    TENON_ASSIGN_OR_RETURN(const NodeId anchor, Anchor(n.id));
-    if (anchor != kNoNode) def.add_input(absl::StrCat("^", graph_.node(anchor).name));
+    TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> anchors, Anchors(n.id));
+    for (const NodeId id : anchors) def.add_input(absl::StrCat("^", graph_.node(id).name));
   }
   return absl::OkStatus();
 }

@@ -55,8 +55,11 @@ class ProcessWriter {
   absl::Status WriteAttrs(const Node& n, const OpInfo& row, tf::NodeDef& def) const;
   // The inputs that come from a constant or variable.
   std::vector<int64_t> StableInputs(const Node& n) const;
-  // For a new constant with one reader in a graph with branches: a node to wait for.
-  absl::StatusOr<NodeId> Anchor(NodeId constant) const;
+  // For a new constant with one reader in a graph with branches: the nodes to wait for. A Merge
+  // reads from several branches, so what counts is what the constant was computed from.
+  absl::StatusOr<std::vector<NodeId>> Anchors(NodeId constant) const;
+  // The node, or what is left in the graph of those that it was computed from.
+  std::vector<NodeId> LeftOf(NodeId original) const;
 
   const Graph& graph_;
   const std::vector<ProcessOriginal>& originals_;

@@ -146,12 +146,23 @@ class Session {
   std::vector<Named> outputs_;
 };
 
+// "x" for "x:0", the names of one tensor.
+std::string WithoutPortZero(nb::handle name) {
+  std::string text = nb::isinstance<nb::str>(name) ? nb::cast<std::string>(name) : "";
+  if (text.ends_with(":0")) text.resize(text.size() - 2);
+  return text;
+}
+
 size_t Session::IndexOf(const std::vector<Named>& all, nb::handle name, const char* what) {
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i].name.is(name)) return i;
   }
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i].name.equal(name)) return i;
+  }
+  const std::string wanted = WithoutPortZero(name);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (!wanted.empty() && WithoutPortZero(all[i].name) == wanted) return i;
   }
   std::string message = std::string("there is no ") + what + " " + nb::repr(name).c_str();
   message += std::string("; the model's ") + what + "s are";

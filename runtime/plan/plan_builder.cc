@@ -14,6 +14,7 @@
 #include "runtime/execution/grow_step.h"
 #include "runtime/execution/handle_items.h"
 #include "runtime/execution/list_item_step.h"
+#include "runtime/execution/list_stack_step.h"
 #include "runtime/execution/read_variable_step.h"
 #include "runtime/execution/take_item_step.h"
 #include "runtime/plan/body.h"
@@ -297,6 +298,8 @@ class PlanBuilder {
       item = inputs[0]->item;
     } else if (node.op == "TensorListPushBack" && inputs[0]->item == inputs[1]->spec.shape) {
       item = inputs[0]->item;
+    } else if (node.op == "TensorListPopBack") {
+      item = inputs[0]->item;
     } else if (node.op == "ZerosLike" || node.op == "AddN") {
       const bool same = std::all_of(inputs.begin(), inputs.end(), [&](const PlanValue* in) {
         return in->item == inputs[0]->item;
@@ -398,6 +401,16 @@ class PlanBuilder {
       ports[0].buffer = memory_.AddHeld(ports[0].spec, step);
       return steps_.Add<ListItemStep>(node, inputs, ports);
     }
+    const bool pushes = node.op == "TensorListPushBack";
+    if (pushes || (node.op == "TensorListPopBack" && inputs[0]->item.IsComplete() &&
+                   inputs[0]->item.CompatibleWith(outputs[1].shape))) {
+      if (!pushes) ports[1].spec.shape = inputs[0]->item;
+      for (PlanValue& port : ports) port.buffer = memory_.AddHeld(port.spec, step);
+      TENON_ASSIGN_OR_RETURN(const int list, steps_.BufferOf(*inputs[0]));
+      memory_.Hand(list, step);
+      if (pushes) return steps_.Add<ListPushStep>(node, inputs, ports);
+      return steps_.Add<ListPopStep>(node, inputs, ports);
+    }
     if (!ports.empty() && ports[0].spec.shape.IsComplete() && !outputs[0].shape.IsComplete()) {
       // The shape of what is behind a handle.
       ports[0].buffer = memory_.AddHeld(ports[0].spec, step);
@@ -490,22 +503,57 @@ class PlanBuilder {
   std::vector<bool> invariant_;  // by feed; empty: the plan is not of a loop
 };
 
+// Of a size that is not known ahead; not what only moves or makes a few elements.
+bool MayTakeLong(const StepInfo& dynamic) {
+  const OpLookup op = FindOp(dynamic.op);
+  return op && op.info->row.accelerated != nullptr && !op.info->row.elementwise;
+}
+
+// Whether it takes less than `small`.
+bool IsSmall(const FlatPlan& plan, const SmallRuns& small, bool is_body) {
+  double flops = 0;
+  int64_t bytes = 0;
+  for (const StepInfo& step : plan.Describe()) {
+    if (step.dynamic && (!is_body || MayTakeLong(step))) return false;
+    flops += step.flops;
+    bytes += step.bytes;
+  }
+  return flops < small.flops && bytes < small.bytes;
+}
+
+// Builds again for one thread what is too small for several.
+template <typename Build>
+absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildForThreads(const Services& services,
+                                                                bool is_body, const Build& build) {
+  absl::StatusOr<std::shared_ptr<const FlatPlan>> plan = build(services);
+  const SmallRuns& small = services.small_runs;
+  if (services.threads == 1 || small.flops == 0 || !plan.ok()) return plan;
+  if (!IsSmall(**plan, small, is_body)) return plan;
+  Services one = services;
+  one.threads = 1;
+  return build(one);
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildPlan(std::shared_ptr<const ModelState> model,
                                                           absl::Span<const TensorSpec> feeds,
                                                           const Services& services,
                                                           KernelCache& cache) {
-  return PlanBuilder(std::move(model), services, &cache).BuildTop(feeds);
+  return BuildForThreads(services, /*is_body=*/false, [&](const Services& of_plan) {
+    return PlanBuilder(model, of_plan, &cache).BuildTop(feeds);
+  });
 }
 
 absl::StatusOr<std::shared_ptr<const FlatPlan>> BuildFunctionPlan(
     std::shared_ptr<const ModelState> model, absl::Span<const TensorSpec> arguments,
     absl::Span<Constant* const> constants, const std::vector<bool>& invariant,
     const Services& services, KernelCache& cache) {
-  PlanBuilder builder(std::move(model), services, &cache);
-  builder.OfFunction(constants, invariant);
-  return builder.Build(arguments);
+  return BuildForThreads(services, /*is_body=*/true, [&](const Services& of_plan) {
+    PlanBuilder builder(model, of_plan, &cache);
+    builder.OfFunction(constants, invariant);
+    return builder.Build(arguments);
+  });
 }
 
 absl::StatusOr<PlanDryRun> DryRunPlan(std::shared_ptr<const ModelState> model,

@@ -26,6 +26,9 @@ std::string WhyKept(RuleContext& context, const Node& n, const Tensor& weights) 
   if (AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC") return "not NHWC";
   if (AttrOr(n, "transpose_a", false)) return "its data are transposed";
   if (n.op == "DepthwiseConv2dNative" && weights.shape()[3] != 1) return "a channel multiplier";
+  if (n.op == "MatMul" && weights.shape()[AttrOr(n, "transpose_b", false) ? 1 : 0] == 1) {
+    return "it sums nothing";
+  }
   if (n.op == "Conv2D") {
     const Shape& data = context.shapes.shape(n.inputs[0]);
     if (data.has_rank() && data.rank() == 4 && data[3] >= 0 && data[3] != weights.shape()[2]) {
@@ -133,6 +136,26 @@ absl::StatusOr<Chain> Follow(RuleContext& context, NodeId contraction, HashSet<N
   }
 }
 
+// Functions that make a small error of their argument a large one of their result: near 0, or, if
+// they are periodic, everywhere.
+bool MagnifiesErrors(absl::string_view op) {
+  // op names: by what they compute.
+  static const auto* const kOps = new HashSet<absl::string_view>(
+      {"Log", "Log1p", "Sqrt", "Rsqrt", "Reciprocal", "Inv", "Pow", "Exp", "Expm1", "Sin", "Cos",
+       "Tan", "Lgamma", "Digamma", "Xlogy", "Xlog1py"});
+  return kOps->contains(op);
+}
+
+// Whether it multiplies by a constant, adds one, or changes the dtype.
+bool ScalesOrShifts(const RuleContext& context, const Node& n) {
+  // op names: sums and products of two.
+  if (n.op == "Cast" || n.op == "Neg") return true;
+  if (n.op != "Mul" && n.op != "AddV2" && n.op != "Add" && n.op != "Sub" && n.op != "RealDiv") {
+    return false;
+  }
+  return context.Constant(n.inputs[0]) != nullptr || context.Constant(n.inputs[1]) != nullptr;
+}
+
 // `seen`: nodes that have been asked.
 bool NeedsExact(const RuleContext& context, NodeId reader, HashSet<NodeId>& seen) {
   if (!seen.insert(reader).second) return false;
@@ -141,12 +164,12 @@ bool NeedsExact(const RuleContext& context, NodeId reader, HashSet<NodeId>& seen
   if (!op || op.info->row.shape_only) return false;
   // op names: this one and those that round as it does expect rounded values.
   if (n.op == "QuantizeV2" || op.info->row.on_integers == OnIntegers::kRounds) return false;
-  if (op.info->row.discontinuous) return true;
+  if (op.info->row.discontinuous || MagnifiesErrors(n.op)) return true;
   const auto dtypes = OutputDTypes(*op.info, n);
   if (!dtypes.ok() || dtypes->empty()) return false;
   const auto counts = [](DType d) { return !IsFloating(d) && !IsQuantized(d); };
   if (std::all_of(dtypes->begin(), dtypes->end(), counts)) return true;
-  if (!op.info->row.moves_elements) return false;
+  if (!op.info->row.moves_elements && !ScalesOrShifts(context, n)) return false;
   const absl::Span<const Use> uses = context.rw.uses(reader);
   return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
     return !use.is_control() && NeedsExact(context, use.reader, seen);

@@ -162,22 +162,6 @@ absl::Status Session::CheckRowsApart(absl::Span<const Tensor> inputs) const {
   });
 }
 
-namespace {
-
-bool IsSmall(const Plan& plan, const SmallRuns& small) {
-  if (small.flops == 0) return false;
-  double flops = 0;
-  int64_t bytes = 0;
-  for (const StepInfo& step : plan.Describe()) {
-    if (step.dynamic) return false;
-    flops += step.flops;
-    bytes += step.bytes;
-  }
-  return flops < small.flops && bytes < small.bytes;
-}
-
-}  // namespace
-
 absl::StatusOr<std::shared_ptr<const Plan>> Session::BuildPlanFor(const Feeds& feeds, int threads) {
   State& state = *state_;
   Services services = state.services;
@@ -190,9 +174,6 @@ absl::StatusOr<std::shared_ptr<const Plan>> Session::BuildPlanFor(const Feeds& f
     MutexLock lock(&state.split_mutex);
     state.split_status = split.status();
   }
-  auto plan = BuildPlan(model, feeds.specs, services, state.kernels);
-  if (threads == 1 || !plan.ok() || !IsSmall(**plan, state.small_runs)) return plan;
-  services.threads = 1;
   return BuildPlan(model, feeds.specs, services, state.kernels);
 }
 

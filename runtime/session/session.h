@@ -29,12 +29,6 @@ namespace tenon {
 class ModelState;
 struct DiskCacheEntry;
 
-// Runs that one thread finishes before another would have woken up.
-struct SmallRuns {
-  double flops = 0;
-  int64_t bytes = 0;  // read and written, weights included
-};
-
 struct SessionOptions {
   // Taken from the environment if not given.
   std::optional<Flags> flags;
@@ -54,8 +48,8 @@ struct SessionOptions {
   // The most bytes that the session's weights, plans and runs may take; 0: no limit. What does not
   // fit is a ResourceExhausted error that names the node (docs/LIMITS.md has what counts).
   int64_t memory_limit = 0;
-  // Plans whose steps take less than both run on the calling thread. For sessions whose threads
-  // sleep between runs; by default there are no such plans.
+  // Plans, and those of loops' bodies, whose steps take less than both run on the calling thread.
+  // For sessions whose threads sleep between runs; by default there are no such plans.
   SmallRuns small_runs = {};
 };
 

@@ -104,7 +104,7 @@ absl::StatusOr<std::unique_ptr<Session>> Session::New(const SessionOptions& opti
   TENON_RETURN_IF_ERROR(CheckHelperThreads(state.services.threads));
   state.team_size.emplace(state.services.threads, /*fixed=*/!flags.dynamic_threads);
   if (options.memory_limit < 0) return InvalidArgument("memory_limit must not be negative");
-  state.small_runs = options.small_runs;
+  state.services.small_runs = options.small_runs;
   if (options.memory_limit > 0) {
     state.memory = std::make_shared<MemoryAccount>(options.memory_limit);
   }

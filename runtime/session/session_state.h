@@ -52,7 +52,6 @@ struct Session::State {
   Services services;
   std::optional<TeamSize> team_size;         // of services.threads at most
   std::atomic<int64_t> small_team_runs = 0;  // on fewer threads than that
-  SmallRuns small_runs;
   SessionVariables variables;
   std::shared_ptr<const ModelState> model;
   std::unique_ptr<const BranchForms> forms;  // null: the model has no inputs that decide branches

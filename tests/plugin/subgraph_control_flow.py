@@ -203,8 +203,149 @@ def test_variables_that_change_before():
         close(f(x, add), run(x, add))
 
 
+def test_variable_that_changes_after():
+    """It is read in a loop, and what changes it needs the loop's result."""
+    w = tf.Variable(WEIGHTS[0])
+
+    def run(x):
+        y = tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, tf.tanh(tf.tanh(y @ w) @ w)), [0, x])[1]
+        w.assign_sub(0.1 * tf.transpose(y) @ dense(y))
+        return dense(y @ w)
+
+    f = tf.function(run)
+    x = random(2, 4)
+    want = [run(x) for _ in range(4)]
+    w.assign(WEIGHTS[0])
+    got, ops = ops_that_ran(f, x)
+    close(got, want[0])
+    assert WHOLE in ops and "Enter" not in ops, ops
+    for y in want[1:]:
+        close(f(x), y)
+
+
+def test_variable_that_changes_between():
+    """By a function of Python's, and by another handle of the same variable: no edge tells."""
+    v = tf.Variable(WEIGHTS[0])
+
+    def loop(x):
+        return tf.while_loop(lambda i, _: i < 2, lambda i, y: (i + 1, tf.tanh(tf.tanh(y @ v) @ v)), [0, x])[1]
+
+    def change():
+        v.assign(WEIGHTS[1])
+        return 0
+
+    @tf.function
+    def run(x):
+        y = loop(x)
+        with tf.control_dependencies([y]):
+            changed = tf.py_function(change, [], tf.int32)
+        with tf.control_dependencies([changed]):
+            return y, loop(x + 0)
+
+    x = random(2, 4)
+    want = loop(x)
+    v.assign(WEIGHTS[1])
+    want = want, loop(x)
+    v.assign(WEIGHTS[0])
+    close(run(x), want)
+
+    with tf.Graph().as_default() as graph:
+        first, second = (tf1.raw_ops.VarHandleOp(dtype=tf.float32, shape=[4, 4], shared_name="shared")
+                         for _ in range(2))
+        start = tf1.raw_ops.AssignVariableOp(resource=first, value=tf.constant(WEIGHTS[0]))
+        fed = tf1.placeholder(tf.float32, [None, 4])
+
+        def read():
+            return tf1.raw_ops.ReadVariableOp(resource=second, dtype=tf.float32)
+
+        def loop_of(y):
+            return tf.while_loop(lambda i, _: i < 2, lambda i, y: (i + 1, tf.tanh(tf.tanh(y @ read()) @ read())),
+                                 [0, y])[1]
+
+        y = loop_of(fed)
+        with tf.control_dependencies([y]):
+            assign = tf1.raw_ops.AssignVariableOp(resource=first, value=tf.constant(WEIGHTS[1]))
+        with tf.control_dependencies([assign]):
+            z = loop_of(fed + 0)
+            also = tf.reduce_sum(read())
+    with tf1.Session(graph=graph) as session:
+        session.run(start)
+        got = session.run((y, z, also), {fed: x})
+    close(got[:2], want)
+
+
+def test_printing():
+    """TensorFlow's Print passes its input on, and has an effect; a loop may have ops like that."""
+    with tf.Graph().as_default() as graph:
+        fed = tf1.placeholder(tf.float32, [None, 4])
+        y = tf.while_loop(lambda i, _: i < 2,
+                          lambda i, y: (i + 1, dense(dense(tf1.Print(y, [i], "printed")))), [0, fed])[1]
+        _, nodes = run_session(graph, [dense(y)], {fed: random(2, 4)})
+    assert "Print" in {n.op for n in nodes.values()}, nodes
+
+
+def test_constants_in_branches():
+    """TensorFlow and Tenon each fold some; strings have a form of their own."""
+    def run(x, which):
+        return dense(dense(x)), tf.cond(
+            which, lambda: (tf.strings.as_string([1.5, 2.5], precision=2), tf.range(2) * 3),
+            lambda: (tf.strings.join([["a", "b"], "c"]), tf.constant([7, 8])))
+
+    f = tf.function(run)
+    x = random(2, 4)
+    for which in (True, False):
+        got, want = f(x, tf.constant(which)), run(x, tf.constant(which))
+        close(got[0], want[0])
+        close(got[1][1], want[1][1])
+        assert got[1][0].numpy().tolist() == want[1][0].numpy().tolist(), got
+
+
+def test_embedding():
+    """Rows of a variable, gathered in each step."""
+    table = tf.Variable(random(7, 4))
+
+    def run(ids):
+        def body(i, y):
+            return i + 1, dense(y + tf.gather(table, ids[i]))
+
+        return dense(tf.while_loop(lambda i, _: i < tf.shape(ids)[0], body, [0, tf.zeros([3, 4])])[1])
+
+    f = check(run, tf.constant([[1, 2, 3], [4, 5, 6]]), signature=[tf.TensorSpec([None, 3], tf.int32)])
+    table.assign(random(7, 4))
+    ids = tf.constant([[0, 0, 6]])
+    close(f(ids), run(ids))
+
+
+def test_flag_that_another_thread_sets():
+    flag, weights = tf.Variable(False), tf.Variable(WEIGHTS[0])
+
+    @tf.function(autograph=False)
+    def run(x):
+        def body(i, y):
+            return i + 1, dense(tf.tanh(y @ weights))
+
+        return tf.while_loop(lambda i, _: tf.logical_not(flag), body, [0, x])
+
+    x = random(2, 4)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        future = pool.submit(run, x)
+        flag.assign(True)
+        future.result(60)
+
+
 def test_variable_without_value():
-    """It is read in a branch that is not taken."""
+    """It is read in a branch that is not taken, or in a loop of no iterations."""
+    with tf.Graph().as_default() as graph:
+        fed = tf1.placeholder(tf.float32, [None, 4])
+        times = tf1.placeholder(tf.int32, [])
+        v = tf1.get_variable("u", initializer=WEIGHTS[1], use_resource=True, collections=[])
+        y = tf.cond(times > 0, lambda: dense(dense(fed @ v)), lambda: dense(fed))
+        y = tf.while_loop(lambda i, _: i < times, lambda i, y: (i + 1, dense(dense(y @ v))), [0, y])[1]
+        y = dense(dense(y))
+    x = random(2, 4)
+    with tf1.Session(graph=graph) as session:
+        got = session.run(y, {fed: x, times: 0})
+    close(got, dense(dense(dense(x))))
     with tf.Graph().as_default() as graph:
         fed = tf1.placeholder(tf.float32, [None, 4])
         v = tf1.get_variable("v", initializer=WEIGHTS[1], use_resource=True, collections=[])

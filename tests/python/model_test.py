@@ -119,6 +119,8 @@ class ErrorTest(ModelCase):
         x = support.mlp_inputs()
         with self.assertRaisesRegex(ValueError, "no input 'image'; the model's inputs are 'features'"):
             model(image=x)
+        named = model({"features:0": x})["output_0"]  # the tensor's name
+        np.testing.assert_array_equal(named, model(features=x)["output_0"])
         with self.assertRaisesRegex(ValueError, "missing"):
             model()
         with self.assertRaisesRegex(ValueError, "given twice"):

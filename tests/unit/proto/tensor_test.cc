@@ -132,6 +132,18 @@ TEST(TensorProto, Content) {
   EXPECT_EQ(t, std::vector<float>(1024, 1.0f));
 }
 
+// As TensorFlow's constant folding writes them: sizes, then bytes.
+TEST(TensorProto, StringsInContent) {
+  EXPECT_THAT(Values<std::string>("DT_STRING",
+                                  absl::StrCat(kThree, R"(tensor_content: "\002\000\001abc")")),
+              ElementsAre("ab", "", "c"));
+  for (const char* damaged : {R"("\002")", R"("\002\001\001abc")", R"("\001\001\001abcd")",
+                              R"("\377\377\377\377\377\377\377\377\377\001\001\001a")"}) {
+    EXPECT_THAT(ErrorOf("DT_STRING", absl::StrCat(kThree, "tensor_content: ", damaged)),
+                HasSubstr("of a string tensor of shape [3] are damaged"));
+  }
+}
+
 TEST(TensorProto, HostileShapesAndCounts) {
   EXPECT_THAT(ErrorOf("DT_FLOAT", absl::StrCat(kTwo, "float_val: [1, 2, 3]")),
               HasSubstr("node 'c' (Const): attribute 'value': a float tensor of shape [2] has 3"));

@@ -1,4 +1,4 @@
-#include "graph_rewrite/functions.h"
+#include "graph/functions.h"
 
 #include <string>
 #include <utility>

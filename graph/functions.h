@@ -1,6 +1,6 @@
 // The functions of a graph's library that its nodes still call.
-#ifndef TENON_GRAPH_REWRITE_FUNCTIONS_H_
-#define TENON_GRAPH_REWRITE_FUNCTIONS_H_
+#ifndef TENON_GRAPH_FUNCTIONS_H_
+#define TENON_GRAPH_FUNCTIONS_H_
 
 #include "absl/functional/function_ref.h"
 #include "graph/graph.h"
@@ -21,4 +21,4 @@ void DropUnusedFunctions(Graph& graph);
 
 }  // namespace tenon
 
-#endif  // TENON_GRAPH_REWRITE_FUNCTIONS_H_
+#endif  // TENON_GRAPH_FUNCTIONS_H_
