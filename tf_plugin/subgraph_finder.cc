@@ -33,8 +33,9 @@ bool IsSmall(const Tensor& value) {
 bool MayWait(absl::string_view op) {
   // op names: by spelling, for most have no rows. None of these waits.
   static constexpr absl::string_view kReady[] = {
-      "VarHandleOp", "Variable", "ReadVariableOp", "Resource", "Assign",   "LookupTable",
-      "HashTable",   "Random",   "NoOp",           "_Arg",     "Identity", "VarIsInitializedOp"};
+      "VarHandleOp", "Variable",           "ReadVariableOp", "Resource", "Assign",
+      "LookupTable", "HashTable",          "Random",         "NoOp",     "_Arg",
+      "Identity",    "VarIsInitializedOp", "_Retval"};
   if (absl::StartsWith(op, "Placeholder")) return true;
   const OpLookup row = FindOp(op);
   if (row && !row.info->row.stateful && row.info->row.name == op) return false;
@@ -214,12 +215,11 @@ void SubgraphFinder::SetLevels() {
     }
     unit.inside = unit.runs_in_part && !unit.after_split && !left_out_.contains(unit.nodes[0]);
     unit.level = 0;
-    unit.waits_for = 0;
+    unit.own_wait = 0;
     const bool may_wait = std::any_of(unit.nodes.begin(), unit.nodes.end(),
                                       [&](NodeId id) { return MayWait(process_.OpOf(id)); });
-    if (may_wait) {
-      unit.waits_for = uint64_t{1} << (num_waiting_++ % 64);
-    }
+    if (may_wait) unit.own_wait = uint64_t{1} << (num_waiting_++ % 64);
+    unit.waits_for = unit.own_wait;
     for (const int b : unit.before) {
       const Unit& before = units_[At(b)];
       unit.waits_for |= before.waits_for;
@@ -230,13 +230,22 @@ void SubgraphFinder::SetLevels() {
 
 void SubgraphFinder::RaiseLevels() {
   constexpr int kNone = std::numeric_limits<int>::max();
-  std::vector<int> latest(units_.size(), kNone);  // by what reads the unit
+  // By what reads the unit: its level, and what all of them wait for anyway.
+  std::vector<int> latest(units_.size(), kNone);
+  std::vector<uint64_t> all_wait_for(units_.size(), ~uint64_t{0});
+  for (const GraphOutput& output : graph_.outputs()) {
+    all_wait_for[At(unit_of_[At(output.source.node)])] = 0;
+  }
   for (size_t u = units_.size(); u-- > 0;) {
     Unit& unit = units_[u];
-    if (unit.inside && latest[u] != kNone) unit.level = latest[u];
+    if (unit.inside && latest[u] != kNone) {
+      unit.level = latest[u];
+      unit.waits_for |= all_wait_for[u];
+    }
     for (const int b : unit.before) {
       const int crossed = units_[At(b)].inside == unit.inside ? 0 : 1;
       latest[At(b)] = std::min(latest[At(b)], unit.level - crossed);
+      all_wait_for[At(b)] &= unit.waits_for & ~unit.own_wait;
     }
   }
 }

@@ -38,7 +38,8 @@ class SubgraphFinder {
     int level = 0;
     // A bit for each op that may wait and that the unit depends on, or is.
     uint64_t waits_for = 0;
-    int part = -1;  // another unit of the part, or itself
+    uint64_t own_wait = 0;  // the bit of the unit itself
+    int part = -1;          // another unit of the part, or itself
     bool is_region = false;
     bool runs_in_part = false;
     // It is of a loop that is no unit, or depends on one: what that waits for is not known.
@@ -59,7 +60,8 @@ class SubgraphFinder {
   // A region in a part reads variables when the part begins, so what changes them must come later.
   void CheckReads();
   void SetLevels();
-  // Makes units inside as late as those that read them, so that more of them are together.
+  // Makes units inside as late as those that read them, and lets them wait for what these wait for,
+  // so that more of them are together.
   void RaiseLevels();
   void JoinUnits();
   int PartOf(int unit);

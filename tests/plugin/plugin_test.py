@@ -10,6 +10,7 @@ PYTHON's. The scripts next to this file run there; their output is compared, or 
 import argparse
 import sys
 import tempfile
+import time
 import unittest
 
 import support
@@ -19,6 +20,18 @@ from ops_test import *  # noqa: F403
 from process_test import *  # noqa: F403
 from threads_test import *  # noqa: F403
 from workloads_test import *  # noqa: F403
+
+
+class TimedResult(unittest.TextTestResult):
+    """Says how long each test took."""
+
+    def startTest(self, test):
+        self.started = time.monotonic()
+        super().startTest(test)
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        self.stream.writeln(f"    {time.monotonic() - self.started:.1f} s")
 
 
 def main():
@@ -31,7 +44,8 @@ def main():
         support.PluginCase.environment = support.Environment(
             args.python, args.site_packages, folder)
         test = unittest.main(module="sample_test" if args.sample else "__main__",
-                             argv=[sys.argv[0], *rest], verbosity=2, exit=False)
+                             testRunner=unittest.TextTestRunner(verbosity=2, resultclass=TimedResult),
+                             argv=[sys.argv[0], *rest], exit=False)
     sys.exit(not test.result.wasSuccessful())
 
 

@@ -388,8 +388,11 @@ def test_training():
         model.set_weights(start)
         model.compile(tf.keras.optimizers.SGD(0.1),
                       tf.keras.losses.SparseCategoricalCrossentropy(True), run_eagerly=eager)
-        losses.append(model.fit(x, y, epochs=3, shuffle=False, verbose=0).history["loss"])
+        history, ops = ops_that_ran(lambda: model.fit(x, y, epochs=3, shuffle=False, verbose=0).history)
+        losses.append(history["loss"])
     close(losses[0], losses[1])
+    # All of a step waits for the data.
+    assert "IteratorGetNext" in ops and WHOLE in ops and "Enter" not in ops, ops
 
 
 def test_mixed_precision():
@@ -450,6 +453,14 @@ def test_errors():
             assert "input 'w' must have shape [4,4], but has [5,4]" in str(error), error
         else:
             raise AssertionError("no error")
+
+
+def test_many_outputs():
+    def run(x):
+        y = tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, dense(dense(y))), [0, x])[1]
+        return [dense(y * i) for i in range(70)]
+
+    check(run, random(2, 4))
 
 
 def test_threads():
