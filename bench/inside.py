@@ -129,7 +129,7 @@ def table(rows: dict[str, dict], calls: int) -> str:
 def run(args) -> int:
   """Measures, prints and writes; 1 where the plug-in failed."""
   main_python = environments.ensure("main")
-  home = model_cache.ensure(args.models)
+  home = args.family.ensure(args.models)
   machine = report.machine()
   results: dict[str, dict] = {}
   imports = {}
@@ -170,7 +170,8 @@ def run(args) -> int:
         f"{peer}: {e['min_s']:.3f} / {e['median_s']:.3f}"
         for peer, e in imports.items()))
   own = f"i{args.inter_op}" if args.inter_op != 1 else ""
-  path = report.write_json(f"inside-t{args.threads}{own}", {
+  table_name = "" if args.family is model_cache.NETWORKS else f"{args.table}-"
+  path = report.write_json(f"inside-{table_name}t{args.threads}{own}", {
       "machine": machine, "versions": [ready["ready"]],
       "eager_calls": ready["eager_calls"], "threads": args.threads,
       "inter_op": args.inter_op, "seconds": args.seconds, "rounds": args.rounds,

@@ -5,6 +5,7 @@
 
 #include "env/containers.h"
 #include "env/status.h"
+#include "tf_plugin/constant_arguments.h"
 
 namespace tenon::plugin {
 namespace {
@@ -24,8 +25,9 @@ bool Same(const BoundSession& bound, const std::vector<TensorPtr>& inputs) {
                      [&](const BoundSession::Weight& weight) { return Same(weight, inputs); });
 }
 
-// The graph with constants in the place of inputs.
-absl::StatusOr<Graph> WithConstants(const Graph& graph, const HashMap<NodeId, Tensor>& values) {
+// The graph with constants in the place of inputs, and shapes for others.
+absl::StatusOr<Graph> WithConstants(const Graph& graph, const HashMap<NodeId, Tensor>& values,
+                                    const HashMap<NodeId, Shape>& shapes) {
   Graph out;
   HashMap<NodeId, NodeId> ids;
   TENON_ASSIGN_OR_RETURN(const std::vector<NodeId> order, graph.TopologicalOrder());
@@ -37,6 +39,8 @@ absl::StatusOr<Graph> WithConstants(const Graph& graph, const HashMap<NodeId, Te
       copy.attrs["dtype"] = value->second.dtype();
       copy.attrs["value"] = value->second;
     }
+    if (const auto shape = shapes.find(id); shape != shapes.end())
+      copy.attrs["shape"] = shape->second;
     for (Endpoint& e : copy.inputs) e.node = ids.at(e.node);
     for (NodeId& c : copy.control_inputs) c = ids.at(c);
     TENON_ASSIGN_OR_RETURN(ids[id], out.AddNode(std::move(copy)));
@@ -68,10 +72,16 @@ absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::Make(std::vector<Te
         Tensor::FromExternal(tensor.dtype(), tensor.shape(), tensor.raw(), owner);
     made->weights.push_back({i, tensor.raw(), tensor.shape(), std::move(owner)});
   }
+  HashMap<NodeId, Shape> shapes;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!values.contains(graph_.inputs()[i].node)) made->fed.push_back(static_cast<int>(i));
+    const NodeId node = graph_.inputs()[i].node;
+    if (values.contains(node)) continue;
+    made->fed.push_back(static_cast<int>(i));
+    made->shapes.push_back(ShapeFor(i, ViewOf(inputs[i].get())));
+    shapes[node] = made->shapes.back();
   }
-  TENON_ASSIGN_OR_RETURN(Graph graph, WithConstants(graph_, values));
+  TENON_ASSIGN_OR_RETURN(Graph graph, WithConstants(graph_, values, shapes));
+  BindConstantArguments(graph);
   SessionOptions options;
   options.flags = process_.flags();
   options.flags->dump_dir.clear();  // the graph pass has written it
@@ -80,6 +90,32 @@ absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::Make(std::vector<Te
   options.small_runs = kSmallRuns;
   TENON_ASSIGN_OR_RETURN(made->session, Session::Create(std::move(graph), options));
   return made;
+}
+
+Shape BoundSessions::ShapeFor(size_t input, const Tensor& tensor) const {
+  const auto* const stated = graph_.node(graph_.inputs()[input].node).attr<Shape>("shape");
+  Shape shape = stated == nullptr ? Shape::Unknown() : *stated;
+  const int rank = tensor.shape().rank();
+  if (any_width_[input] || rank < 2 || !IsFloating(tensor.dtype())) return shape;
+  if (shape.has_rank() && (shape.rank() != rank || shape.dim(rank - 1) >= 0)) return shape;
+  std::vector<int64_t> dims(static_cast<size_t>(rank), -1);
+  for (int d = 0; d + 1 < rank && shape.has_rank(); ++d)
+    dims[static_cast<size_t>(d)] = shape.dim(d);
+  dims.back() = tensor.shape().dim(rank - 1);
+  return Shape(dims);
+}
+
+void BoundSessions::CheckWidths(const std::vector<TensorPtr>& inputs) {
+  for (std::shared_ptr<BoundSession>* const made : {&bound_, &free_}) {
+    bool fits = true;
+    for (size_t i = 0; *made != nullptr && i < (*made)->fed.size(); ++i) {
+      const auto input = static_cast<size_t>((*made)->fed[i]);
+      if ((*made)->shapes[i].CompatibleWith(ShapeOf(inputs[input].get()))) continue;
+      fits = fits && any_width_[input];  // if it is any, TensorFlow knew better
+      any_width_[input] = true;
+    }
+    if (!fits) made->reset();
+  }
 }
 
 bool BoundSessions::LeaveOut(const std::vector<TensorPtr>& inputs) {
@@ -96,6 +132,7 @@ bool BoundSessions::LeaveOut(const std::vector<TensorPtr>& inputs) {
 absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::For(std::vector<TensorPtr>& inputs,
                                                                  int threads) {
   MutexLock lock(&mutex_);
+  CheckWidths(inputs);
   if (bound_ != nullptr && bound_->threads != threads) bound_.reset();
   if (bound_ != nullptr) {
     ++calls_of_bound_;

@@ -20,7 +20,8 @@ namespace tenon::plugin {
 // A session, and what its inputs are. Immutable.
 struct BoundSession {
   std::unique_ptr<Session> session;
-  std::vector<int> fed;  // by input of the session: the node's input
+  std::vector<int> fed;       // by input of the session: the node's input
+  std::vector<Shape> shapes;  // by input of the session: what it must have
   // The other inputs of the node, with the memory of the values that the session has.
   struct Weight {
     int input = 0;
@@ -37,7 +38,10 @@ class BoundSessions {
  public:
   // `stable`: the graph's inputs that come from a constant or a variable.
   BoundSessions(Process& process, Graph graph, std::vector<int> stable)
-      : process_(process), graph_(std::move(graph)), stable_(std::move(stable)) {}
+      : process_(process),
+        graph_(std::move(graph)),
+        stable_(std::move(stable)),
+        any_width_(graph_.inputs().size(), false) {}
 
   // For these inputs; the caller keeps the handles that are left. Variables that keep changing are
   // bound less and less often, because each session is rewritten anew; one that has other memory in
@@ -48,6 +52,12 @@ class BoundSessions {
   absl::StatusOr<std::shared_ptr<BoundSession>> Make(std::vector<TensorPtr>& inputs, int threads,
                                                      bool bind)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // The shape that the session asks for: what TensorFlow knows of it, which is nothing of what a
+  // function is called with, and the last dimension of this tensor. Rules need the width of what
+  // layers read.
+  Shape ShapeFor(size_t input, const Tensor& tensor) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Ends the sessions whose inputs had other widths.
+  void CheckWidths(const std::vector<TensorPtr>& inputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes the inputs out of stable_ that differ, if others do not. Whether there were such.
   bool LeaveOut(const std::vector<TensorPtr>& inputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -55,6 +65,7 @@ class BoundSessions {
   const Graph graph_;
   Mutex mutex_;
   std::vector<int> stable_ ABSL_GUARDED_BY(mutex_);
+  std::vector<bool> any_width_ ABSL_GUARDED_BY(mutex_);  // inputs whose last dimension has changed
   int64_t calls_of_bound_ ABSL_GUARDED_BY(mutex_) = 0;
   std::shared_ptr<BoundSession> bound_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<BoundSession> free_ ABSL_GUARDED_BY(mutex_);  // its weights are inputs

@@ -1,6 +1,7 @@
 """Branches and loops in parts of graphs that run whole: checks itself."""
 
 import concurrent.futures
+import tempfile
 
 import inside
 import numpy as np
@@ -69,6 +70,27 @@ def test_recurrent_layers():
             close(run(x), model(x))
         if masked:
             check(lambda x: layer(x, mask=mask), tf.constant(random(*shape)))
+
+
+def test_loaded_recurrent_layers():
+    """Of a SavedModel, whose functions TensorFlow calls with arguments of unknown shapes."""
+    model = tf.keras.Sequential([layers.GRU(8, return_sequences=True), layers.GRU(8), layers.Dense(3)])
+    model(random(2, 5, 6))
+    with tempfile.TemporaryDirectory() as folder:
+        model.export(folder, input_signature=[tf.TensorSpec([None, None, 6])], verbose=False)
+        run = tf.saved_model.load(folder).signatures["serving_default"]
+        for shape in ((2, 5, 6), (1, 3, 6), (4, 7, 6)):
+            x = tf.constant(random(*shape))
+            close(list(run(x).values())[0], model(x))
+
+
+def test_widths_that_change():
+    run = tf.function(lambda x, w: dense(layers_of(x @ w) @ tf.transpose(w) @ w),
+                      input_signature=[tf.TensorSpec(None), tf.TensorSpec([None, None])])
+    for width in (6, 3, 6, 5):
+        for shape in ((2, width), (3, 2, width)):
+            x, w = random(*shape), random(width, 4)
+            close(run(x, w), dense(layers_of(x @ w) @ w.T @ w))
 
 
 def test_branches():
