@@ -19,10 +19,7 @@ absl::Status WorkspaceShape(ShapeContext& c) {
   return absl::OkStatus();
 }
 
-absl::Status WorkspaceGradShape(ShapeContext& c) {
-  TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), c.input(2)).status());
-  return MaxPoolGradShape(c, 2);
-}
+absl::Status WorkspaceGradShape(ShapeContext& c) { return MaxPoolGradShape(c, 2); }
 
 absl::StatusOr<PoolGeometry> GeometryOf(const PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const WindowAttrs attrs, ReadWindowAttrs(p.attrs(), 2));

@@ -36,6 +36,8 @@ absl::Status PoolShape(ShapeContext& c, const WindowAttrs& attrs) {
 
 absl::Status MaxPoolGradShape(ShapeContext& c, int spatial) {
   for (int i = 0; i < 3; ++i) TENON_RETURN_IF_ERROR(c.ExpectRank(i, spatial + 2));
+  // Checked here, because nothing is run if the input is empty.
+  TENON_RETURN_IF_ERROR(MergeShapes(c.input(1), c.input(2)).status());
   c.set_output(0, c.input(0).has_rank() ? c.input(0) : Shape::UnknownOfRank(spatial + 2));
   return absl::OkStatus();
 }
