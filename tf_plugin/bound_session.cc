@@ -77,8 +77,7 @@ absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::Make(std::vector<Te
     const NodeId node = graph_.inputs()[i].node;
     if (values.contains(node)) continue;
     made->fed.push_back(static_cast<int>(i));
-    made->shapes.push_back(ShapeFor(i, ViewOf(inputs[i].get())));
-    shapes[node] = made->shapes.back();
+    shapes[node] = ShapeFor(i, ViewOf(inputs[i].get()));
   }
   TENON_ASSIGN_OR_RETURN(Graph graph, WithConstants(graph_, values, shapes));
   BindConstantArguments(graph);
@@ -92,15 +91,18 @@ absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::Make(std::vector<Te
   return made;
 }
 
-Shape BoundSessions::ShapeFor(size_t input, const Tensor& tensor) const {
+Shape BoundSessions::StatedShape(size_t input) const {
   const auto* const stated = graph_.node(graph_.inputs()[input].node).attr<Shape>("shape");
-  Shape shape = stated == nullptr ? Shape::Unknown() : *stated;
+  return stated == nullptr ? Shape::Unknown() : *stated;
+}
+
+Shape BoundSessions::ShapeFor(size_t input, const Tensor& tensor) const {
+  const Shape stated = StatedShape(input);
   const int rank = tensor.shape().rank();
-  if (any_width_[input] || rank < 2 || !IsFloating(tensor.dtype())) return shape;
-  if (shape.has_rank() && (shape.rank() != rank || shape.dim(rank - 1) >= 0)) return shape;
+  if (any_width_[input] || rank < 2 || !IsFloating(tensor.dtype())) return stated;
+  if (stated.has_rank() && (stated.rank() != rank || stated.dim(rank - 1) >= 0)) return stated;
   std::vector<int64_t> dims(static_cast<size_t>(rank), -1);
-  for (int d = 0; d + 1 < rank && shape.has_rank(); ++d)
-    dims[static_cast<size_t>(d)] = shape.dim(d);
+  if (stated.has_rank()) dims.assign(stated.dims().begin(), stated.dims().end());
   dims.back() = tensor.shape().dim(rank - 1);
   return Shape(dims);
 }
@@ -110,9 +112,13 @@ void BoundSessions::CheckWidths(const std::vector<TensorPtr>& inputs) {
     bool fits = true;
     for (size_t i = 0; *made != nullptr && i < (*made)->fed.size(); ++i) {
       const auto input = static_cast<size_t>((*made)->fed[i]);
-      if ((*made)->shapes[i].CompatibleWith(ShapeOf(inputs[input].get()))) continue;
-      fits = fits && any_width_[input];  // if it is any, TensorFlow knew better
+      const Shape& wanted = (*made)->session->inputs()[i].shape;
+      // What TensorFlow knew the run refuses.
+      if (wanted.CompatibleWith(ShapeOf(inputs[input].get())) || wanted == StatedShape(input)) {
+        continue;
+      }
       any_width_[input] = true;
+      fits = false;
     }
     if (!fits) made->reset();
   }

@@ -20,8 +20,7 @@ namespace tenon::plugin {
 // A session, and what its inputs are. Immutable.
 struct BoundSession {
   std::unique_ptr<Session> session;
-  std::vector<int> fed;       // by input of the session: the node's input
-  std::vector<Shape> shapes;  // by input of the session: what it must have
+  std::vector<int> fed;  // by input of the session: the node's input
   // The other inputs of the node, with the memory of the values that the session has.
   struct Weight {
     int input = 0;
@@ -52,9 +51,10 @@ class BoundSessions {
   absl::StatusOr<std::shared_ptr<BoundSession>> Make(std::vector<TensorPtr>& inputs, int threads,
                                                      bool bind)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // The shape that the session asks for: what TensorFlow knows of it, which is nothing of what a
-  // function is called with, and the last dimension of this tensor. Rules need the width of what
-  // layers read.
+  // What TensorFlow knows of the input's shape: nothing, if a function is called with it.
+  Shape StatedShape(size_t input) const;
+  // What the session asks for: that, and the last dimension of this tensor. Rules need the width of
+  // what layers read.
   Shape ShapeFor(size_t input, const Tensor& tensor) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Ends the sessions whose inputs had other widths.
   void CheckWidths(const std::vector<TensorPtr>& inputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -92,6 +92,16 @@ def test_widths_that_change():
             x, w = random(*shape), random(width, 4)
             close(run(x, w), dense(layers_of(x @ w) @ w.T @ w))
 
+    # While a variable changes as well, so that there is a session that has it as an input.
+    v = tf.Variable(WEIGHTS[0])
+    run = tf.function(lambda x: dense(layers_of(tf.tanh(tf.reduce_sum(x, -1, True) * v[0]) @ v)),
+                      input_signature=[tf.TensorSpec([None, None])])
+    for i in range(12):
+        if i % 4 < 2:
+            v.assign(v * 1.1)
+        x = random(2, (5, 5, 5, 5, 5, 5, 3, 3, 3, 5, 3, 5)[i])
+        close(run(x), dense(layers_of(tf.tanh(tf.reduce_sum(x, -1, True) * v[0]) @ v)))
+
 
 def test_branches():
     def chosen(x, which):
