@@ -75,11 +75,13 @@ bool InRange(const Values& c) {
   });
 }
 
+// How much larger than the rest a number may be whose digits cancel: six of 24 bits.
+constexpr double kMostTimesLarger = 64;
+
 // Whether the sum of an earlier shift, which the scaled input may cancel, and a later one keeps the
 // digits of the later one. A mask, (1 - m) * -1e9, followed by the sum with a bias is
 // m * 1e9 - 1e9 + bias: float has no digits left for the bias beside 1e9.
 bool KeepsDigits(const Values& earlier, const Values& later) {
-  constexpr double kMostTimesLarger = 64;  // six of 24 bits
   const double least = LargestMagnitude(later);
   return least == 0 || LargestMagnitude(earlier) <= kMostTimesLarger * least;
 }
@@ -88,7 +90,6 @@ bool KeepsDigits(const Values& earlier, const Values& later) {
 // exact for an x close to -shift: a year less 2000, a pressure less its mean. The 1 of a mask,
 // (1 - m) * -1e9, is harmless.
 absl::StatusOr<bool> KeepsDigitsOfSum(const Values& shift, const Values& scale) {
-  constexpr double kMostTimesLarger = 64;  // six of 24 bits
   TENON_ASSIGN_OR_RETURN(const Values lost, Combine(shift, scale, [](double b, double s) {
                            return b == 1 || b == -1 ? 0 : std::abs(b * s);
                          }));

@@ -121,18 +121,20 @@ absl::Status RunPhases(Process& process, Graph& graph, bool dumps) {
   return absl::OkStatus();
 }
 
-// Replaces parts that remain several kernels when they are rewritten.
+// Replaces parts that have loops or branches, or remain several kernels when they are rewritten.
 absl::Status ReplaceParts(Process& process, ProcessGraph& in, const OutputsFn& outputs) {
   TENON_ASSIGN_OR_RETURN(const std::vector<Subgraph> parts,
                          FindSubgraphs(in, kLeastAccelerated, outputs));
   Rewriter rewriter(in.graph());
   for (const Subgraph& part : parts) {
-    Graph rewritten = part.graph;
-    TENON_RETURN_IF_ERROR(RunPhases(process, rewritten, /*dumps=*/false));
-    if (!part.has_control_flow && CountKernels(rewritten) < kLeastKernels) continue;
+    if (!part.has_control_flow) {
+      Graph rewritten = part.graph;
+      TENON_RETURN_IF_ERROR(RunPhases(process, rewritten, /*dumps=*/false));
+      if (CountKernels(rewritten) < kLeastKernels) continue;
+    }
     TENON_RETURN_IF_ERROR(ReplaceSubgraph(rewriter, part));
     if (process.flags().dump_dir.empty()) continue;
-    rewritten = part.graph;
+    Graph rewritten = part.graph;
     TENON_RETURN_IF_ERROR(RunPhases(process, rewritten, /*dumps=*/true));
   }
   return absl::OkStatus();

@@ -116,7 +116,7 @@ extern "C" {
 __attribute__((visibility("default"))) void TenonInitKernel() {
   using namespace tenon::plugin;
   if (Registered() || !Wanted()) return;
-  const absl::StatusOr<TensorFlowOps> known = OpsOfTensorFlow();
+  const absl::StatusOr<TensorFlowOps>& known = OpsOfTensorFlow();
   absl::Status status = known.ok() ? RegisterPrivateOps(*known) : known.status();
   if (status.ok()) {
     Registered() = true;

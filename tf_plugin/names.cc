@@ -89,10 +89,8 @@ const OpInfo* RowOfOneDnn(absl::string_view name) {
 namespace {
 
 bool IsStateful(const std::string& op) {
-  static const auto* const ops = [] {
-    const absl::StatusOr<TensorFlowOps> known = OpsOfTensorFlow();
-    return new TensorFlowOps(known.ok() ? *known : TensorFlowOps());
-  }();
+  const absl::StatusOr<TensorFlowOps>& ops = OpsOfTensorFlow();
+  if (!ops.ok()) return false;
   const auto found = ops->find(op);
   return found != ops->end() && found->second.stateful;
 }

@@ -142,12 +142,16 @@ std::string FirstTypeAttr(const OpInfo& op) {
 
 }  // namespace
 
-absl::StatusOr<TensorFlowOps> OpsOfTensorFlow() {
-  const BufferPtr list(TF_GetAllOpList());
-  TENON_ASSIGN_OR_RETURN(std::vector<ProcessOp> ops, ParseOpList(Bytes(*list)));
-  TensorFlowOps by_name;
-  for (ProcessOp& op : ops) by_name.emplace(op.name, op);
-  return by_name;
+const absl::StatusOr<TensorFlowOps>& OpsOfTensorFlow() {
+  static const auto* const ops =
+      new absl::StatusOr<TensorFlowOps>([]() -> absl::StatusOr<TensorFlowOps> {
+        const BufferPtr list(TF_GetAllOpList());
+        TENON_ASSIGN_OR_RETURN(const std::vector<ProcessOp> all, ParseOpList(Bytes(*list)));
+        TensorFlowOps by_name;
+        for (const ProcessOp& op : all) by_name.emplace(op.name, op);
+        return by_name;
+      }());
+  return *ops;
 }
 
 absl::Status RegisterPrivateOps(const TensorFlowOps& known) {

@@ -11,9 +11,9 @@
 
 namespace tenon::plugin {
 
-// All ops that TensorFlow knows, by name.
+// All ops that TensorFlow knew at the first call, by name.
 using TensorFlowOps = HashMap<std::string, ProcessOp>;
-absl::StatusOr<TensorFlowOps> OpsOfTensorFlow();
+const absl::StatusOr<TensorFlowOps>& OpsOfTensorFlow();
 
 // Registers the private ops that graphs may contain, with their kernels. AlreadyExists if
 // TensorFlow knows them: it terminates the process at a second op with the same name.

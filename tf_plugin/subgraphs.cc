@@ -14,10 +14,6 @@
 namespace tenon::plugin {
 namespace {
 
-std::string FreshName(const Graph& graph, const Endpoint& near, const char* suffix) {
-  return graph.UniqueName(absl::StrCat(graph.node(near.node).name, suffix));
-}
-
 // Fills in graph_def and what follows it. Inputs that the outputs do not need go.
 absl::Status Extract(const ProcessGraph& process, const Graph& graph, const OutputsFn& outputs_of,
                      HashMap<NodeId, DType> values, Subgraph& part) {
@@ -82,7 +78,7 @@ absl::Status ReplaceSubgraph(Rewriter& rewriter, const Subgraph& part) {
   const Graph& graph = rewriter.graph();
   Node whole;
   whole.op = kSubgraphOp;
-  whole.name = FreshName(graph, part.outputs[0], "/subgraph");
+  whole.name = absl::StrCat(graph.node(part.outputs[0].node).name, "/subgraph");
   whole.control_inputs.assign(part.waits_for.begin(), part.waits_for.end());
   whole.attrs["graph"] = part.graph_def;
   whole.attrs["feeds"] = part.feeds;
@@ -101,7 +97,7 @@ absl::Status ReplaceSubgraph(Rewriter& rewriter, const Subgraph& part) {
     if (input.is_handle) {
       Node read;
       read.op = "ReadVariableOp";
-      read.name = FreshName(graph, source, "/read");
+      read.name = absl::StrCat(graph.node(source.node).name, "/read");
       read.inputs.push_back(source);
       read.control_inputs.assign(before.begin(), before.end());
       read.attrs["dtype"] = DType(input.dtype);
