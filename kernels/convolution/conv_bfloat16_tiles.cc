@@ -25,11 +25,28 @@ size_t Size(int64_t n) { return static_cast<size_t>(n); }
 // The rows of the product: lines of output pixels, `per_line` rows each. Of a window larger than a
 // pixel, the rows of a line go on into the padding, and the next line follows; these results are
 // dropped.
+//
+// Windows with strides read a copy of the image that has those input lines one after the other
+// whose numbers have the same remainder by the vertical stride (a phase), so that the next output
+// line reads the next line of the copy. A row begins `step_x` pixels after the one before.
+//
+// If the image is one line, it is divided into pieces, which count as lines: windows that reach no
+// padding read them in place; otherwise each is copied.
 struct TileLines {
   size_t images = 1, lines = 0, per_line = 0;  // of an image
   bool copied = false;                         // a task copies the pixels that it reads
   size_t pixel = 0;                            // elements between pixels
-  size_t more_lines = 0, more_pixels = 0;      // that windows reach beyond those of their rows
+  size_t step_x = 1, phases = 1;
+  size_t piece = 0;  // output pixels; 0: lines are those of the output
+  size_t more_lines = 0,
+         more_rows = 0;  // that windows reach beyond those of their rows, of a phase
+
+  size_t rows = 0;  // of an image, if none is dropped
+
+  // Elements from one line of the copy to the next one, and of a copy for so many output lines.
+  size_t line_elements() const { return per_line * step_x * pixel; }
+  size_t phase_elements(size_t of) const { return (of + more_lines) * line_elements(); }
+  size_t elements(size_t of) const { return phases * phase_elements(of); }
 };
 
 // The part of the rows and columns that a task computes.
@@ -50,8 +67,7 @@ TilePart ChoosePart(const TileLines& l, const Bfloat16Strips& w, int threads) {
   TilePart best;
   double best_ns = 0;
   for (size_t lines = l.lines;; lines = (lines + 1) / 2) {
-    const size_t bytes =
-        (lines + l.more_lines) * (l.per_line + l.more_pixels) * l.pixel * sizeof(uint16_t);
+    const size_t bytes = l.elements(lines) * sizeof(uint16_t);
     if (bytes > kMostPixelBytes && lines > 1) continue;
     const size_t line_parts = (l.lines + lines - 1) / lines;
     for (size_t parts = 1; parts <= std::min(strips, 2 * all_threads); ++parts) {
@@ -79,7 +95,7 @@ class Bfloat16TilesKernel final : public Kernel {
  public:
   Bfloat16TilesKernel(ConvGeometry g, TileLines lines, Bfloat16Strips strips,
                       std::shared_ptr<const PackedWeights> weights, const RegisterChain& chain,
-                      bool swish, int threads)
+                      Bfloat16Last last, int threads)
       : g_(std::move(g)),
         lines_(lines),
         strips_(strips),
@@ -87,24 +103,14 @@ class Bfloat16TilesKernel final : public Kernel {
         threads_(static_cast<int>(std::min<int64_t>(threads, NumTasks()))),
         weights_(std::move(weights)),
         chain_(chain),
-        swish_(swish) {
+        last_(last) {
     if (strips_.taps == 1) {
       taps_ = {0};
       if (lines_.copied && !ReadsEachPixelOnce(g_)) FindPixels();
       return;
     }
-    const size_t pitch = lines_.per_line * lines_.pixel;
-    for (int64_t y = 0; y < g_.window[0]; ++y) {
-      for (int64_t x = 0; x < g_.window[1]; ++x) {
-        taps_.push_back(Size(y * g_.attrs.dilations[0]) * pitch +
-                        Size(x * g_.attrs.dilations[1]) * lines_.pixel);
-      }
-    }
-    for (int64_t y = 0; y < g_.out[0]; ++y) {
-      for (int64_t x = 0; x < static_cast<int64_t>(lines_.per_line); ++x) {
-        out_rows_.push_back(x < g_.out[1] ? static_cast<int32_t>(y * g_.out[1] + x) : -1);
-      }
-    }
+    FindTaps();
+    if (lines_.copied) FindResults();
   }
 
   size_t scratch_bytes() const { return static_cast<size_t>(threads_) * TaskBytes(); }
@@ -123,27 +129,48 @@ class Bfloat16TilesKernel final : public Kernel {
   }
 
  private:
-  bool windows() const { return !out_rows_.empty(); }
+  // Whether rows are windows of lines that a task copies.
+  bool copies_lines() const { return !out_rows_.empty(); }
   int64_t NumTasks() const {
     return static_cast<int64_t>(lines_.images * part_.line_parts * part_.strip_parts);
   }
   // The copied pixels of a task.
   size_t TaskBytes() const {
     if (!lines_.copied) return 0;
-    const size_t elements = windows()
-                                ? (part_.lines + lines_.more_lines) * lines_.per_line * lines_.pixel
+    const size_t elements = copies_lines()
+                                ? lines_.elements(part_.lines)
                                 : PackedBfloat16Elements(strips_, part_.lines * lines_.per_line);
     return RoundUp(elements * sizeof(uint16_t), kCacheLine);
+  }
+
+  void FindTaps() {
+    for (int64_t i = 0; i < g_.window[0]; ++i) {
+      const size_t y = Size(i * g_.attrs.dilations[0]);
+      for (int64_t x = 0; x < g_.window[1]; ++x) {
+        taps_.push_back(y % lines_.phases * lines_.phase_elements(part_.lines) +
+                        y / lines_.phases * lines_.line_elements() +
+                        Size(x * g_.attrs.dilations[1]) * lines_.pixel);
+      }
+    }
+  }
+  // The output pixel of each row.
+  void FindResults() {
+    const size_t width = Size(g_.out[1]), line = lines_.piece == 0 ? width : lines_.piece;
+    const size_t all = Size(g_.out_positions());
+    for (size_t i = 0; i < lines_.lines; ++i) {
+      for (size_t x = 0; x < lines_.per_line; ++x) {
+        const size_t row = i * line + x;
+        out_rows_.push_back(x < line && row < all ? static_cast<int32_t>(row) : -1);
+      }
+    }
   }
 
   // Where the pixels lie that the output pixels read.
   void FindPixels() {
     const std::vector<int64_t> of_image = WindowSources(g_);
-    int64_t image = g_.in_channels;
-    for (int64_t n : g_.in) image *= n;
     for (int64_t i = 0; i < g_.batch; ++i) {
       for (int64_t pixel : of_image) {
-        pixels_.push_back(Size(i * image + pixel * g_.in_channels));
+        pixels_.push_back(Size(i) * image_elements() + Size(pixel * g_.in_channels));
       }
     }
   }
@@ -160,31 +187,37 @@ class Bfloat16TilesKernel final : public Kernel {
     p.end_strip = std::min(p.first_strip + part_.strips, strips_.strips());
     p.weights = static_cast<const char*>(weights_->data());
     p.rows = lines * lines_.per_line;
-    p.a_row = lines_.pixel;
+    p.a_row = lines_.step_x * lines_.pixel;
     p.taps = taps_.data();
+    p.rows = std::min(p.rows, lines_.rows - line * lines_.per_line);
     const uint16_t* const images = r.input<uint16_t>(0);
     auto* const copy = reinterpret_cast<uint16_t*>(scratch);
-    if (windows()) {
-      p.rows -= lines_.more_pixels;
+    const size_t before = image * Size(g_.out_positions());  // output pixels
+    size_t finished = 0;
+    if (copies_lines()) {
+      p.rows -= lines_.more_rows;
       CopyLines(images, image, line, lines, copy);
       p.a = copy;
       p.out_rows = out_rows_.data() + line * lines_.per_line;
+      finished = before * strips_.columns;
     } else {
       p.a = images;
-      if (pixels_.empty()) p.a += line * lines_.per_line * lines_.pixel;
+      if (pixels_.empty()) p.a += image * image_elements() + line * lines_.per_line * p.a_row;
       if (!pixels_.empty()) p.a_rows = pixels_.data() + line * lines_.per_line;
       if (lines_.copied) p.packed = copy;
+      p.out_first = before + line * lines_.per_line;
     }
-    p.out_first = windows() ? 0 : line * lines_.per_line;
-    const size_t before = image * lines_.lines * Size(g_.out.back()) * strips_.columns;
-    const auto at_image = [&](const uint16_t* all) { return all + (windows() ? before : 0); };
-    p.out = r.output<uint16_t>(0) + (windows() ? before : 0);
+    p.out = r.output<uint16_t>(0) + finished;
     if (chain_.bias >= 0) p.finish.bias = r.input<uint16_t>(chain_.bias);
-    if (chain_.addend >= 0) p.finish.addend = at_image(r.input<uint16_t>(chain_.addend));
-    p.finish.clamp_low = chain_.clamp_low;
-    p.finish.clamp_high = chain_.clamp_high;
-    p.finish.swish = swish_;
+    if (chain_.addend >= 0) p.finish.addend = r.input<uint16_t>(chain_.addend) + finished;
+    p.finish.last = last_;
     MultiplyBfloat16Tiles(p);
+  }
+
+  size_t image_elements() const {
+    size_t all = Size(g_.in_channels);
+    for (int64_t n : g_.in) all *= Size(n);
+    return all;
   }
 
   void CopyPixel(const uint16_t* from, uint16_t* to) const {
@@ -197,33 +230,46 @@ class Bfloat16TilesKernel final : public Kernel {
   // padding.
   void CopyLines(const uint16_t* images, size_t image, size_t line, size_t lines,
                  uint16_t* to) const {
-    const int64_t height = g_.in[0], width = g_.in[1], left = g_.pads_begin[1];
-    const auto per_line = static_cast<int64_t>(lines_.per_line);
-    const size_t pixel = lines_.pixel, channels = strips_.channels;
-    // What the last line has beyond its rows, a window reaches in the line after it.
-    const size_t all = lines + lines_.more_lines;
-    for (size_t i = 0; i < all; ++i) {
-      const int64_t y = static_cast<int64_t>(line + i) - g_.pads_begin[0];
-      uint16_t* const at = to + i * lines_.per_line * pixel;
-      if (y < 0 || y >= height) {
-        std::memset(at, 0, lines_.per_line * pixel * sizeof(uint16_t));
-        continue;
+    const uint16_t* const from = images + image * image_elements();
+    if (lines_.piece > 0) {
+      for (size_t i = 0; i < lines; ++i) {
+        const size_t x = (line + i) * lines_.piece * lines_.step_x;
+        CopyLine(from, 0, static_cast<int64_t>(x) - g_.pads_begin[1], to + lines_.elements(i));
       }
-      const uint16_t* const from = images + ((static_cast<int64_t>(image) * height + y) * width) *
-                                                static_cast<int64_t>(channels);
-      const int64_t begin = std::clamp<int64_t>(left, 0, per_line);
-      const int64_t end = std::clamp<int64_t>(left + width, begin, per_line);
-      std::memset(at, 0, Size(begin) * pixel * sizeof(uint16_t));
-      if (channels == pixel) {
-        std::memcpy(at + Size(begin) * pixel, from + Size(begin - left) * channels,
-                    Size(end - begin) * pixel * sizeof(uint16_t));
-      } else {
-        for (int64_t x = begin; x < end; ++x) {
-          CopyPixel(from + Size(x - left) * channels, at + Size(x) * pixel);
-        }
-      }
-      std::memset(at + Size(end) * pixel, 0, Size(per_line - end) * pixel * sizeof(uint16_t));
+      return;
     }
+    const size_t reach = Size((g_.window[0] - 1) * g_.attrs.dilations[0]);
+    for (size_t i = 0; i < (lines - 1) * lines_.phases + reach + 1; ++i) {
+      const size_t phase = i % lines_.phases;
+      if (phase > reach) continue;  // between windows
+      CopyLine(from, static_cast<int64_t>(line * lines_.phases + i) - g_.pads_begin[0],
+               -g_.pads_begin[1],
+               to + phase * lines_.phase_elements(part_.lines) +
+                   i / lines_.phases * lines_.line_elements());
+    }
+  }
+  // The pixels of line y from x on, of which those outside of the image are zeros.
+  void CopyLine(const uint16_t* image, int64_t y, int64_t x, uint16_t* to) const {
+    const int64_t height = g_.in[0], width = g_.in[1];
+    const auto per_line = static_cast<int64_t>(lines_.per_line * lines_.step_x);
+    const size_t pixel = lines_.pixel, channels = strips_.channels;
+    if (y < 0 || y >= height) {
+      std::memset(to, 0, lines_.line_elements() * sizeof(uint16_t));
+      return;
+    }
+    const uint16_t* const from = image + (y * width + x) * g_.in_channels;
+    const int64_t begin = std::clamp<int64_t>(-x, 0, per_line);
+    const int64_t end = std::clamp<int64_t>(width - x, begin, per_line);
+    std::memset(to, 0, Size(begin) * pixel * sizeof(uint16_t));
+    if (channels == pixel) {
+      std::memcpy(to + Size(begin) * pixel, from + begin * g_.in_channels,
+                  Size(end - begin) * pixel * sizeof(uint16_t));
+    } else {
+      for (int64_t i = begin; i < end; ++i) {
+        CopyPixel(from + i * g_.in_channels, to + Size(i) * pixel);
+      }
+    }
+    std::memset(to + Size(end) * pixel, 0, Size(per_line - end) * pixel * sizeof(uint16_t));
   }
 
   const ConvGeometry g_;
@@ -233,7 +279,7 @@ class Bfloat16TilesKernel final : public Kernel {
   const int threads_;
   const std::shared_ptr<const PackedWeights> weights_;
   const RegisterChain chain_;
-  const bool swish_;
+  const Bfloat16Last last_;
   std::vector<size_t> taps_;
   std::vector<int32_t> out_rows_;  // of an image; empty: each row is stored
   std::vector<size_t> pixels_;     // that rows read, if they do not follow each other
@@ -241,45 +287,92 @@ class Bfloat16TilesKernel final : public Kernel {
 
 constexpr size_t kManyChannels = 384;
 
-std::optional<TileLines> LinesOf(const ConvGeometry& g) {
+std::optional<TileLines> PointwiseLines(const ConvGeometry& g, size_t whole) {
+  if (!All(g.pads_begin, 0) || !All(g.pads_end, 0)) return std::nullopt;
   const size_t channels = Size(g.in_channels);
-  const size_t whole = RoundUp(channels, kBfloat16TileTerms);
   TileLines l;
-  if (g.window_positions() == 1) {
-    if (!All(g.pads_begin, 0) || !All(g.pads_end, 0)) return std::nullopt;
-    l.lines = Size(g.batch * g.out_positions());
-    l.per_line = 1;
-    // In pieces of which the rows fill tiles.
-    constexpr size_t kPiece = 32;
-    if (l.lines % kPiece == 0) {
-      l.per_line = kPiece;
-      l.lines /= kPiece;
-    }
-    // Rows of many channels do not stay in the first-level cache; tiles read a copy in their order
-    // as fast from the next one.
-    l.copied = !ReadsEachPixelOnce(g) || whole != channels || channels > kManyChannels;
-    l.pixel = channels;
-    return l;
+  l.rows = l.lines = Size(g.batch * g.out_positions());
+  l.per_line = 1;
+  // In pieces of which the rows fill tiles.
+  constexpr size_t kPiece = 32;
+  if (l.lines % kPiece == 0) {
+    l.per_line = kPiece;
+    l.lines /= kPiece;
   }
-  if (g.attrs.spatial != 2 || !All(g.attrs.strides, 1) || channels < kBfloat16TileTerms / 2) {
-    return std::nullopt;
-  }
+  // Rows of many channels do not stay in the first-level cache; tiles read a copy in their order
+  // as fast from the next one.
+  l.copied = !ReadsEachPixelOnce(g) || whole != channels || channels > kManyChannels;
+  l.pixel = channels;
+  return l;
+}
+
+std::optional<TileLines> WindowLines(const ConvGeometry& g, size_t whole) {
+  // Of a piece: rows that are dropped cost little, and pieces of a line stay in a cache.
+  constexpr size_t kPiece = 128;
+  const bool one_line = g.in[0] == 1 && g.out[0] == 1 && g.window[0] == 1 && g.pads_begin[0] == 0 &&
+                        Size(g.out[1]) > kPiece;
+  const size_t reach_x = Size((g.window[1] - 1) * g.attrs.dilations[1]);
+  const size_t reach_y = Size((g.window[0] - 1) * g.attrs.dilations[0]);
+  TileLines l;
   l.images = Size(g.batch);
-  l.lines = Size(g.out[0]);
-  l.more_lines = Size((g.window[0] - 1) * g.attrs.dilations[0]);
-  l.more_pixels = Size((g.window[1] - 1) * g.attrs.dilations[1]);
-  l.per_line = Size(g.out[1]) + l.more_pixels;
-  l.copied = true;
+  l.step_x = Size(g.attrs.strides[1]);
   l.pixel = whole;
+  if (one_line) {
+    l.piece = kPiece;
+    l.lines = (Size(g.out[1]) + kPiece - 1) / kPiece;
+    if (whole == Size(g.in_channels) && All(g.pads_begin, 0) && All(g.pads_end, 0)) {
+      l.per_line = kPiece;
+      l.rows = Size(g.out[1]);
+      return l;
+    }
+  } else {
+    l.lines = Size(g.out[0]);
+    l.phases = Size(g.attrs.strides[0]);
+  }
+  const size_t rows = one_line ? kPiece : Size(g.out[1]);
+  l.copied = true;
+  l.more_lines = reach_y / l.phases;
+  l.more_rows = (reach_x + l.step_x) / l.step_x - 1;
+  l.per_line = rows + l.more_rows;
+  l.rows = l.lines * l.per_line;
   // Windows that reach far beyond a line would mostly multiply what is dropped, and one line of
   // results may need more of the image than fits the cache.
   constexpr size_t kMostDropped = 8;
-  const size_t line_bytes = (1 + l.more_lines) * l.per_line * l.pixel * sizeof(uint16_t);
-  if (l.more_pixels > Size(g.out[1]) + kMostDropped || line_bytes > 2 * kMostPixelBytes ||
+  if (l.more_rows > rows + kMostDropped || l.elements(1) * sizeof(uint16_t) > 2 * kMostPixelBytes ||
       g.out_positions() > std::numeric_limits<int32_t>::max()) {
     return std::nullopt;
   }
   return l;
+}
+
+std::optional<TileLines> LinesOf(const ConvGeometry& g) {
+  const size_t whole = RoundUp(Size(g.in_channels), kBfloat16TileTerms);
+  if (g.window_positions() == 1) return PointwiseLines(g, whole);
+  constexpr int64_t kMostStride = 8;
+  if (g.attrs.spatial != 2 || Size(g.in_channels) < kBfloat16TileTerms / 2 ||
+      g.attrs.strides[0] > kMostStride || g.attrs.strides[1] > kMostStride) {
+    return std::nullopt;
+  }
+  return WindowLines(g, whole);
+}
+
+// What tiles do last, with nothing left of the chain.
+std::optional<Bfloat16Last> LastOf(const RegisterChain& chain, const FusedOps& rest) {
+  if (rest.empty()) {
+    if (chain.clamp_high) return Bfloat16Last::kRelu6;
+    return chain.clamp_low ? Bfloat16Last::kRelu : Bfloat16Last::kNothing;
+  }
+  if (rest.size() > 1 || chain.clamp_low) return std::nullopt;
+  switch (rest[0].op) {
+    case ElementwiseOp::kSwish:
+      return Bfloat16Last::kSwish;
+    case ElementwiseOp::kGeluExact:
+      return Bfloat16Last::kGeluExact;
+    case ElementwiseOp::kGeluApproximate:
+      return Bfloat16Last::kGeluApproximate;
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -292,9 +385,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvBfloat16TilesKernel(PrepareContext& 
     return Unimplemented("no convolution of bfloat16 for tiles");
   }
   const RegisterChain chain = PlanRegisterChain(p, fused);
-  const FusedOps rest = chain.RestOf(fused);
-  const bool swish = !chain.clamp_low && rest.size() == 1 && rest[0].op == ElementwiseOp::kSwish;
-  if (!rest.empty() && !swish) return Unimplemented("another chain");
+  const std::optional<Bfloat16Last> last = LastOf(chain, chain.RestOf(fused));
+  if (!last.has_value()) return Unimplemented("another chain");
   const std::optional<TileLines> lines = LinesOf(g);
   if (!lines.has_value()) return Unimplemented("windows that are not read by tiles");
   Bfloat16Strips strips;
@@ -306,7 +398,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvBfloat16TilesKernel(PrepareContext& 
                          PackConstant(*p.constant(1), Bfloat16StripLayout(strips, threads)));
   p.InputNotRead(1);
   auto kernel = std::make_unique<Bfloat16TilesKernel>(g, *lines, strips, std::move(weights), chain,
-                                                      swish, threads);
+                                                      *last, threads);
   p.RequestScratch(kernel->scratch_bytes());
   return kernel;
 }

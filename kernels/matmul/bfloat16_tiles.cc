@@ -125,24 +125,75 @@ TENON_TILES inline __m512 LoadBfloat16(__mmask16 lanes, const uint16_t* x) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
 }
 
-// x / (1 + exp(-x)), with a relative error below 2^-12.
-TENON_TILES inline __m512 SwishOf(__m512 x) {
-  // If one is NaN, these return the second. Beyond the bounds, 2^t is infinite, or nothing next
-  // to 1.
-  __m512 t = _mm512_mul_ps(x, _mm512_set1_ps(-1.44269504f));
-  t = _mm512_min_ps(_mm512_set1_ps(129), _mm512_max_ps(_mm512_set1_ps(-129), t));
+// 2^t for -160 <= t <= 160, with a relative error of 3e-6; infinite from 128 on.
+TENON_TILES inline __m512 PowerOf2(__m512 t) {
   const __m512 whole = _mm512_roundscale_ps(t, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   const __m512 f = _mm512_sub_ps(t, whole);
-  // 2^f for |f| <= 1/2, minimax: relative error 3e-6.
+  // Minimax for |f| <= 1/2.
   __m512 power = _mm512_fmadd_ps(f, _mm512_set1_ps(0.00958285f), _mm512_set1_ps(0.05590642f));
   power = _mm512_fmadd_ps(f, power, _mm512_set1_ps(0.24024099f));
   power = _mm512_fmadd_ps(f, power, _mm512_set1_ps(0.69312419f));
   power = _mm512_fmadd_ps(f, power, _mm512_set1_ps(1.0f));
-  const __m512 sum = _mm512_add_ps(_mm512_scalef_ps(power, whole), _mm512_set1_ps(1));
-  return _mm512_mul_ps(x, _mm512_rcp14_ps(sum));
+  return _mm512_scalef_ps(power, whole);
 }
 
-enum class Last { kNothing, kRelu, kRelu6, kSwish };
+// x / (1 + 2^t), with a relative error below 2^-12.
+TENON_TILES inline __m512 OverOnePlusPower(__m512 x, __m512 t) {
+  // If one is NaN, these return the second. Beyond the bounds, 2^t is infinite, or nothing next
+  // to 1.
+  t = _mm512_min_ps(_mm512_set1_ps(129), _mm512_max_ps(_mm512_set1_ps(-129), t));
+  return _mm512_mul_ps(x, _mm512_rcp14_ps(_mm512_add_ps(PowerOf2(t), _mm512_set1_ps(1))));
+}
+
+constexpr float kLog2OfE = 1.44269504f;
+
+// x / (1 + exp(-x))
+TENON_TILES inline __m512 SwishOf(__m512 x) {
+  return OverOnePlusPower(x, _mm512_mul_ps(x, _mm512_set1_ps(-kLog2OfE)));
+}
+
+// x / 2 (1 + tanh(u)) = x / (1 + exp(-2u)), u = sqrt(2 / pi) (x + 0.044715 x^3)
+TENON_TILES inline __m512 GeluApproximateOf(__m512 x) {
+  constexpr float kSlope = -2 * 0.797884561f * kLog2OfE;
+  const __m512 square = _mm512_mul_ps(x, x);
+  const __m512 slope =
+      _mm512_fmadd_ps(square, _mm512_set1_ps(kSlope * 0.044715f), _mm512_set1_ps(kSlope));
+  return OverOnePlusPower(x, _mm512_mul_ps(x, slope));
+}
+
+// x P(x), where P(x) is the integral of the normal distribution up to x. With t = 1 / (1 + c |x|),
+// P(-|x|) = exp(-x^2 / 2) polynomial(t), with a relative error below 2^-13.
+TENON_TILES inline __m512 GeluExactOf(__m512 x) {
+  // From here on P(-|x|) is 0 (and not denormal), so that the result is NaN at -infinity.
+  constexpr float kLast = 16;
+  const __m512 one = _mm512_set1_ps(1);
+  const __m512 size = _mm512_min_ps(_mm512_abs_ps(x), _mm512_set1_ps(kLast));
+  // c = 0.54 / sqrt(2); a minimax fit, halved.
+  const __m512 t = _mm512_rcp14_ps(_mm512_fmadd_ps(size, _mm512_set1_ps(0.381837662f), one));
+  __m512 sum = _mm512_fmadd_ps(t, _mm512_set1_ps(-0.089399835f), _mm512_set1_ps(0.184261405f));
+  sum = _mm512_fmadd_ps(t, sum, _mm512_set1_ps(0.09526743f));
+  sum = _mm512_fmadd_ps(t, sum, _mm512_set1_ps(0.157830485f));
+  sum = _mm512_fmadd_ps(t, sum, _mm512_set1_ps(0.152021065f));
+  const __m512 square = _mm512_mul_ps(size, size);
+  const __m512 power = PowerOf2(
+      _mm512_max_ps(_mm512_mul_ps(square, _mm512_set1_ps(-0.5f * kLog2OfE)), _mm512_set1_ps(-160)));
+  const __m512 below = _mm512_mul_ps(_mm512_mul_ps(power, t), sum);
+  const __mmask16 positive = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_GT_OQ);
+  return _mm512_mul_ps(x, _mm512_mask_sub_ps(below, positive, one, below));
+}
+
+template <Bfloat16Last last>
+TENON_TILES inline __m512 ApplyLast(__m512 x) {
+  if constexpr (last == Bfloat16Last::kSwish) return SwishOf(x);
+  if constexpr (last == Bfloat16Last::kGeluExact) return GeluExactOf(x);
+  if constexpr (last == Bfloat16Last::kGeluApproximate) return GeluApproximateOf(x);
+  // If one is NaN, these return the second.
+  if constexpr (last == Bfloat16Last::kRelu || last == Bfloat16Last::kRelu6) {
+    x = _mm512_max_ps(_mm512_setzero_ps(), x);
+  }
+  if constexpr (last == Bfloat16Last::kRelu6) x = _mm512_min_ps(_mm512_set1_ps(6), x);
+  return x;
+}
 
 // A block's sums that are finished while tiles multiply the next ones.
 struct Pending;
@@ -155,13 +206,12 @@ struct Pending {
 };
 
 // `whole`: the strip has all its columns, so that no lanes are masked.
-template <bool add, Last last, bool whole>
+template <bool add, Bfloat16Last last, bool whole>
 TENON_TILES void FinishRows(const Bfloat16Product& p, size_t count, Pending& pending) {
   const size_t width = p.strips.columns, column = pending.column;
   const size_t columns = whole ? kBfloat16TileColumns : width - column;
   const __mmask16 low = FirstLanes(columns);
   const __mmask16 high = FirstLanes(columns - std::min(columns, kHalfStrip));
-  const __m512 zero = _mm512_setzero_ps(), six = _mm512_set1_ps(6);
   const size_t n = std::min(count, pending.rows), first = pending.row;
   const float* sums = pending.sums;
   const int32_t* const out_rows = p.out_rows == nullptr ? nullptr : p.out_rows + first;
@@ -181,12 +231,7 @@ TENON_TILES void FinishRows(const Bfloat16Product& p, size_t count, Pending& pen
       x[1] = _mm512_add_ps(x[1], LoadBfloat16<whole>(high, addend + at + kHalfStrip));
     }
 #pragma GCC unroll 2
-    for (__m512& half : x) {
-      // If one is NaN, these return the second.
-      if constexpr (last == Last::kRelu || last == Last::kRelu6) half = _mm512_max_ps(zero, half);
-      if constexpr (last == Last::kRelu6) half = _mm512_min_ps(six, half);
-      if constexpr (last == Last::kSwish) half = SwishOf(half);
-    }
+    for (__m512& half : x) half = ApplyLast<last>(half);
     const auto rounded = _mm512_cvtne2ps_pbh(x[1], x[0]);
     const __m512i bits = reinterpret_cast<const __m512i&>(rounded);
     if constexpr (whole) {
@@ -202,9 +247,22 @@ TENON_TILES void FinishRows(const Bfloat16Product& p, size_t count, Pending& pen
 
 template <bool add, bool whole>
 FinishFn FindFinish(const Bfloat16Finish& f) {
-  if (f.swish) return FinishRows<add, Last::kSwish, whole>;
-  if (f.clamp_high) return FinishRows<add, Last::kRelu6, whole>;
-  return f.clamp_low ? FinishRows<add, Last::kRelu, whole> : FinishRows<add, Last::kNothing, whole>;
+  using Last = Bfloat16Last;
+  switch (f.last) {
+    case Last::kNothing:
+      return FinishRows<add, Last::kNothing, whole>;
+    case Last::kRelu:
+      return FinishRows<add, Last::kRelu, whole>;
+    case Last::kRelu6:
+      return FinishRows<add, Last::kRelu6, whole>;
+    case Last::kSwish:
+      return FinishRows<add, Last::kSwish, whole>;
+    case Last::kGeluExact:
+      return FinishRows<add, Last::kGeluExact, whole>;
+    case Last::kGeluApproximate:
+      return FinishRows<add, Last::kGeluApproximate, whole>;
+  }
+  return nullptr;
 }
 template <bool whole>
 FinishFn FindFinish(const Bfloat16Finish& f) {

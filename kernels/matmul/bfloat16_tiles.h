@@ -31,13 +31,14 @@ struct Bfloat16Strips {
 };
 std::shared_ptr<const PackedLayout> Bfloat16StripLayout(const Bfloat16Strips& weights, int threads);
 
+enum class Bfloat16Last { kNothing, kRelu, kRelu6, kSwish, kGeluExact, kGeluApproximate };
+
 // What is done with sums before they are rounded and stored, in this order. Pointers, which may be
 // null, are to the first column of all; an addend has the rows of the result.
 struct Bfloat16Finish {
   const uint16_t* bias = nullptr;
   const uint16_t* addend = nullptr;
-  bool clamp_low = false, clamp_high = false;  // at 0, at 6; NaN stays
-  bool swish = false;
+  Bfloat16Last last = Bfloat16Last::kNothing;  // NaN stays NaN
 };
 
 // out[rows, columns] = finish(a[rows, taps * channels] * w)

@@ -1,6 +1,6 @@
 // Convolutions of bfloat16 on matrix tiles (AMX), against the float reference kernel on the same
-// numbers: sizes that fill no tile, strides, windows with padding and dilations, all chains,
-// several threads, NaN and infinities.
+// numbers: sizes that fill no tile, windows with strides, padding and dilations, images of one
+// line, all chains, several threads, NaN and infinities.
 #include <gtest/gtest.h>
 
 #include <Eigen/Core>
@@ -42,6 +42,18 @@ const Case kCases[] = {
     {"window_larger_than_the_image", {1, 2, 3, 32}, {5, 7, 32, 16}},
     {"large_window", {1, 30, 31, 64}, {5, 5, 64, 96}},
     {"window_of_many_images", {5, 4, 4, 64}, {3, 3, 64, 32}},
+    {"strided_window", {1, 17, 19, 32}, {3, 3, 32, 40}, {2, 2}},
+    {"strided_window_of_odd_sizes", {2, 16, 13, 35}, {3, 4, 35, 18}, {3, 2}},
+    {"strided_window_without_padding", {1, 20, 21, 64}, {5, 3, 64, 48}, {2, 3}, {1, 1}, "VALID"},
+    {"window_smaller_than_its_strides", {2, 12, 13, 32}, {1, 2, 32, 32}, {3, 4}, {1, 1}, "VALID"},
+    {"strided_patches", {1, 16, 16, 64}, {2, 2, 64, 96}, {2, 2}, {1, 1}, "VALID"},
+    {"strided_rows_only", {1, 21, 9, 32}, {5, 3, 32, 32}, {4, 1}},
+    {"line", {1, 1, 700, 64}, {1, 3, 64, 48}},
+    {"line_without_padding", {2, 1, 701, 64}, {1, 3, 64, 48}, {1, 1}, {1, 1}, "VALID"},
+    {"strided_line", {2, 1, 700, 40}, {1, 3, 40, 72}, {1, 2}},
+    {"strided_line_without_padding", {2, 1, 701, 512}, {1, 3, 512, 64}, {1, 2}, {1, 1}, "VALID"},
+    {"strided_patches_of_a_line", {1, 1, 600, 96}, {1, 2, 96, 64}, {1, 2}, {1, 1}, "VALID"},
+    {"dilated_line", {1, 1, 400, 32}, {1, 3, 32, 33}, {1, 1}, {1, 7}},
 };
 
 const std::vector<std::vector<std::string>> kChains = {{},
@@ -49,6 +61,8 @@ const std::vector<std::vector<std::string>> kChains = {{},
                                                        {"BiasAdd", "Relu"},
                                                        {"BiasAdd", "Relu6"},
                                                        {"BiasAdd", "_Swish"},
+                                                       {"BiasAdd", "_GeluExact"},
+                                                       {"_GeluApproximate"},
                                                        {"Add", "Relu"},
                                                        {"BiasAdd", "Add"},
                                                        {"BiasAdd", "Add", "Relu"},
