@@ -10,11 +10,10 @@
 #include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/packed_weights.h"
-#include "kernels/contraction/register_chain.h"
 #include "kernels/convolution/conv_pointwise.h"
 #include "kernels/convolution/im2col.h"
 #include "kernels/interface/parallel.h"
-#include "kernels/matmul/bfloat16_tiles.h"
+#include "kernels/matmul/bfloat16_kernel.h"
 #include "primitive_cache/isa.h"
 
 namespace tenon {
@@ -38,10 +37,9 @@ struct TileLines {
   size_t pixel = 0;                            // elements between pixels
   size_t step_x = 1, phases = 1;
   size_t piece = 0;  // output pixels; 0: lines are those of the output
-  size_t more_lines = 0,
-         more_rows = 0;  // that windows reach beyond those of their rows, of a phase
-
-  size_t rows = 0;  // of an image, if none is dropped
+  size_t rows = 0;   // of an image, those that are dropped included
+  // What windows reach beyond their rows: lines of a phase, and rows of a line.
+  size_t more_lines = 0, more_rows = 0;
 
   // Elements from one line of the copy to the next one, and of a copy for so many output lines.
   size_t line_elements() const { return per_line * step_x * pixel; }
@@ -49,66 +47,30 @@ struct TileLines {
   size_t elements(size_t of) const { return phases * phase_elements(of); }
 };
 
-// The part of the rows and columns that a task computes.
-struct TilePart {
-  size_t lines = 1, strips = 1;
-  size_t line_parts = 0, strip_parts = 0;  // of an image
-};
-
-// Of a second-level cache, what the pixels of a task may take.
-constexpr size_t kMostPixelBytes = 768 * 1024;
-
-// Nanoseconds of one thread: of a row by a strip, for 32 terms and for what follows the sums; for
-// reading a byte of weights or pixels, and for copying one of pixels; of a task.
-constexpr double kStepNs = 0.7, kFinishNs = 3, kReadNs = 0.05, kCopyNs = 0.03, kTaskNs = 1000;
-
-TilePart ChoosePart(const TileLines& l, const Bfloat16Strips& w, int threads) {
-  const size_t strips = w.strips(), all_threads = static_cast<size_t>(threads);
-  TilePart best;
-  double best_ns = 0;
-  for (size_t lines = l.lines;; lines = (lines + 1) / 2) {
-    const size_t bytes = l.elements(lines) * sizeof(uint16_t);
-    if (bytes > kMostPixelBytes && lines > 1) continue;
-    const size_t line_parts = (l.lines + lines - 1) / lines;
-    for (size_t parts = 1; parts <= std::min(strips, 2 * all_threads); ++parts) {
-      TilePart part;
-      part.lines = lines;
-      part.strips = (strips + parts - 1) / parts;
-      part.line_parts = line_parts;
-      part.strip_parts = (strips + part.strips - 1) / part.strips;
-      const size_t tasks = l.images * part.line_parts * part.strip_parts;
-      const double turns = static_cast<double>((tasks + all_threads - 1) / all_threads);
-      const double rows = static_cast<double>(lines * l.per_line);
-      const double steps = static_cast<double>(w.taps * w.steps());
-      const double task = rows * static_cast<double>(part.strips) * (steps * kStepNs + kFinishNs) +
-                          static_cast<double>(part.strips * w.strip_bytes() + bytes) * kReadNs +
-                          (l.copied ? static_cast<double>(bytes) * kCopyNs : 0) + kTaskNs;
-      if (best.line_parts != 0 && turns * task >= best_ns) continue;
-      best = part;
-      best_ns = turns * task;
-    }
-    if (lines == 1) return best;
-  }
+// What rows of windows read.
+Bfloat16Work WorkOf(const TileLines& l) {
+  Bfloat16Work work;
+  work.images = l.images;
+  work.lines = l.lines;
+  work.per_line = l.per_line;
+  work.line_bytes = (l.elements(1) - l.elements(0)) * sizeof(uint16_t);
+  work.more_bytes = l.elements(0) * sizeof(uint16_t);
+  work.copied = l.copied;
+  return work;
 }
 
-class Bfloat16TilesKernel final : public Kernel {
+class WindowTilesKernel final : public Kernel {
  public:
-  Bfloat16TilesKernel(ConvGeometry g, TileLines lines, Bfloat16Strips strips,
-                      std::shared_ptr<const PackedWeights> weights, const RegisterChain& chain,
-                      Bfloat16Last last, int threads)
+  WindowTilesKernel(ConvGeometry g, TileLines lines, Bfloat16Strips strips,
+                    std::shared_ptr<const PackedWeights> weights, const Bfloat16Chain& chain,
+                    int threads)
       : g_(std::move(g)),
         lines_(lines),
         strips_(strips),
-        part_(ChoosePart(lines, strips, threads)),
+        part_(ChooseBfloat16Part(WorkOf(lines), strips, threads)),
         threads_(static_cast<int>(std::min<int64_t>(threads, NumTasks()))),
         weights_(std::move(weights)),
-        chain_(chain),
-        last_(last) {
-    if (strips_.taps == 1) {
-      taps_ = {0};
-      if (lines_.copied && !ReadsEachPixelOnce(g_)) FindPixels();
-      return;
-    }
+        chain_(chain) {
     FindTaps();
     if (lines_.copied) FindResults();
   }
@@ -124,23 +86,16 @@ class Bfloat16TilesKernel final : public Kernel {
   }
   std::string Implementation() const override { return "bfloat16 tiles"; }
   double Flops() const override { return g_.flops(); }
-  size_t HeldBytes() const override {
-    return out_rows_.size() * sizeof(int32_t) + pixels_.size() * sizeof(size_t);
-  }
+  size_t HeldBytes() const override { return out_rows_.size() * sizeof(int32_t); }
 
  private:
-  // Whether rows are windows of lines that a task copies.
-  bool copies_lines() const { return !out_rows_.empty(); }
   int64_t NumTasks() const {
     return static_cast<int64_t>(lines_.images * part_.line_parts * part_.strip_parts);
   }
   // The copied pixels of a task.
   size_t TaskBytes() const {
     if (!lines_.copied) return 0;
-    const size_t elements = copies_lines()
-                                ? lines_.elements(part_.lines)
-                                : PackedBfloat16Elements(strips_, part_.lines * lines_.per_line);
-    return RoundUp(elements * sizeof(uint16_t), kCacheLine);
+    return RoundUp(lines_.elements(part_.lines) * sizeof(uint16_t), kCacheLine);
   }
 
   void FindTaps() {
@@ -165,16 +120,6 @@ class Bfloat16TilesKernel final : public Kernel {
     }
   }
 
-  // Where the pixels lie that the output pixels read.
-  void FindPixels() {
-    const std::vector<int64_t> of_image = WindowSources(g_);
-    for (int64_t i = 0; i < g_.batch; ++i) {
-      for (int64_t pixel : of_image) {
-        pixels_.push_back(Size(i) * image_elements() + Size(pixel * g_.in_channels));
-      }
-    }
-  }
-
   void Compute(RunContext& r, size_t task, char* scratch) const {
     const size_t of_image = part_.line_parts * part_.strip_parts;
     const size_t image = task / of_image, line_part = task % of_image / part_.strip_parts;
@@ -186,31 +131,25 @@ class Bfloat16TilesKernel final : public Kernel {
     p.first_strip = strip_part * part_.strips;
     p.end_strip = std::min(p.first_strip + part_.strips, strips_.strips());
     p.weights = static_cast<const char*>(weights_->data());
-    p.rows = lines * lines_.per_line;
+    p.rows = std::min(lines * lines_.per_line, lines_.rows - line * lines_.per_line);
     p.a_row = lines_.step_x * lines_.pixel;
     p.taps = taps_.data();
-    p.rows = std::min(p.rows, lines_.rows - line * lines_.per_line);
     const uint16_t* const images = r.input<uint16_t>(0);
-    auto* const copy = reinterpret_cast<uint16_t*>(scratch);
     const size_t before = image * Size(g_.out_positions());  // output pixels
-    size_t finished = 0;
-    if (copies_lines()) {
+    p.out = r.output<uint16_t>(0);
+    p.finish = chain_.Finish(r);
+    if (lines_.copied) {
+      auto* const copy = reinterpret_cast<uint16_t*>(scratch);
       p.rows -= lines_.more_rows;
       CopyLines(images, image, line, lines, copy);
       p.a = copy;
       p.out_rows = out_rows_.data() + line * lines_.per_line;
-      finished = before * strips_.columns;
+      p.out += before * strips_.columns;
+      if (p.finish.addend != nullptr) p.finish.addend += before * strips_.columns;
     } else {
-      p.a = images;
-      if (pixels_.empty()) p.a += image * image_elements() + line * lines_.per_line * p.a_row;
-      if (!pixels_.empty()) p.a_rows = pixels_.data() + line * lines_.per_line;
-      if (lines_.copied) p.packed = copy;
+      p.a = images + image * image_elements() + line * lines_.per_line * p.a_row;
       p.out_first = before + line * lines_.per_line;
     }
-    p.out = r.output<uint16_t>(0) + finished;
-    if (chain_.bias >= 0) p.finish.bias = r.input<uint16_t>(chain_.bias);
-    if (chain_.addend >= 0) p.finish.addend = r.input<uint16_t>(chain_.addend) + finished;
-    p.finish.last = last_;
     MultiplyBfloat16Tiles(p);
   }
 
@@ -275,38 +214,21 @@ class Bfloat16TilesKernel final : public Kernel {
   const ConvGeometry g_;
   const TileLines lines_;
   const Bfloat16Strips strips_;
-  const TilePart part_;
+  const Bfloat16Part part_;
   const int threads_;
   const std::shared_ptr<const PackedWeights> weights_;
-  const RegisterChain chain_;
-  const Bfloat16Last last_;
+  const Bfloat16Chain chain_;
   std::vector<size_t> taps_;
   std::vector<int32_t> out_rows_;  // of an image; empty: each row is stored
-  std::vector<size_t> pixels_;     // that rows read, if they do not follow each other
 };
 
-constexpr size_t kManyChannels = 384;
-
-std::optional<TileLines> PointwiseLines(const ConvGeometry& g, size_t whole) {
-  if (!All(g.pads_begin, 0) || !All(g.pads_end, 0)) return std::nullopt;
-  const size_t channels = Size(g.in_channels);
-  TileLines l;
-  l.rows = l.lines = Size(g.batch * g.out_positions());
-  l.per_line = 1;
-  // In pieces of which the rows fill tiles.
-  constexpr size_t kPiece = 32;
-  if (l.lines % kPiece == 0) {
-    l.per_line = kPiece;
-    l.lines /= kPiece;
+std::optional<TileLines> WindowLines(const ConvGeometry& g) {
+  constexpr int64_t kMostStride = 8;
+  if (g.attrs.spatial != 2 || Size(g.in_channels) < kBfloat16TileTerms / 2 ||
+      g.attrs.strides[0] > kMostStride || g.attrs.strides[1] > kMostStride) {
+    return std::nullopt;
   }
-  // Rows of many channels do not stay in the first-level cache; tiles read a copy in their order
-  // as fast from the next one.
-  l.copied = !ReadsEachPixelOnce(g) || whole != channels || channels > kManyChannels;
-  l.pixel = channels;
-  return l;
-}
-
-std::optional<TileLines> WindowLines(const ConvGeometry& g, size_t whole) {
+  const size_t whole = RoundUp(Size(g.in_channels), kBfloat16TileTerms);
   // Of a piece: rows that are dropped cost little, and pieces of a line stay in a cache.
   constexpr size_t kPiece = 128;
   const bool one_line = g.in[0] == 1 && g.out[0] == 1 && g.window[0] == 1 && g.pads_begin[0] == 0 &&
@@ -338,41 +260,31 @@ std::optional<TileLines> WindowLines(const ConvGeometry& g, size_t whole) {
   // Windows that reach far beyond a line would mostly multiply what is dropped, and one line of
   // results may need more of the image than fits the cache.
   constexpr size_t kMostDropped = 8;
-  if (l.more_rows > rows + kMostDropped || l.elements(1) * sizeof(uint16_t) > 2 * kMostPixelBytes ||
+  if (l.more_rows > rows + kMostDropped || l.elements(1) * sizeof(uint16_t) > 2 * kMostRowBytes ||
       g.out_positions() > std::numeric_limits<int32_t>::max()) {
     return std::nullopt;
   }
   return l;
 }
 
-std::optional<TileLines> LinesOf(const ConvGeometry& g) {
-  const size_t whole = RoundUp(Size(g.in_channels), kBfloat16TileTerms);
-  if (g.window_positions() == 1) return PointwiseLines(g, whole);
-  constexpr int64_t kMostStride = 8;
-  if (g.attrs.spatial != 2 || Size(g.in_channels) < kBfloat16TileTerms / 2 ||
-      g.attrs.strides[0] > kMostStride || g.attrs.strides[1] > kMostStride) {
-    return std::nullopt;
+// Of a convolution by single pixels.
+absl::StatusOr<std::unique_ptr<Kernel>> PixelTilesKernel(PrepareContext& p, const ConvGeometry& g,
+                                                         const FusedOps& fused) {
+  Bfloat16Dense product;
+  product.rows = Size(g.batch * g.out_positions());
+  product.terms = Size(g.in_channels);
+  product.columns = Size(g.out_channels);
+  if (!ReadsEachPixelOnce(g)) {
+    const std::vector<int64_t> of_image = WindowSources(g);
+    int64_t image = g.in_channels;
+    for (int64_t n : g.in) image *= n;
+    for (int64_t i = 0; i < g.batch; ++i) {
+      for (int64_t pixel : of_image) {
+        product.places.push_back(Size(i * image + pixel * g.in_channels));
+      }
+    }
   }
-  return WindowLines(g, whole);
-}
-
-// What tiles do last, with nothing left of the chain.
-std::optional<Bfloat16Last> LastOf(const RegisterChain& chain, const FusedOps& rest) {
-  if (rest.empty()) {
-    if (chain.clamp_high) return Bfloat16Last::kRelu6;
-    return chain.clamp_low ? Bfloat16Last::kRelu : Bfloat16Last::kNothing;
-  }
-  if (rest.size() > 1 || chain.clamp_low) return std::nullopt;
-  switch (rest[0].op) {
-    case ElementwiseOp::kSwish:
-      return Bfloat16Last::kSwish;
-    case ElementwiseOp::kGeluExact:
-      return Bfloat16Last::kGeluExact;
-    case ElementwiseOp::kGeluApproximate:
-      return Bfloat16Last::kGeluApproximate;
-    default:
-      return std::nullopt;
-  }
+  return Bfloat16DenseKernel(p, std::move(product), fused);
 }
 
 }  // namespace
@@ -384,10 +296,12 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvBfloat16TilesKernel(PrepareContext& 
       g.groups != 1 || g.depthwise || !g.attrs.channels_last) {
     return Unimplemented("no convolution of bfloat16 for tiles");
   }
-  const RegisterChain chain = PlanRegisterChain(p, fused);
-  const std::optional<Bfloat16Last> last = LastOf(chain, chain.RestOf(fused));
-  if (!last.has_value()) return Unimplemented("another chain");
-  const std::optional<TileLines> lines = LinesOf(g);
+  if (g.window_positions() == 1 && All(g.pads_begin, 0) && All(g.pads_end, 0)) {
+    return PixelTilesKernel(p, g, fused);
+  }
+  const std::optional<Bfloat16Chain> chain = PlanBfloat16Chain(p, fused);
+  if (!chain.has_value()) return Unimplemented("another chain");
+  const std::optional<TileLines> lines = WindowLines(g);
   if (!lines.has_value()) return Unimplemented("windows that are not read by tiles");
   Bfloat16Strips strips;
   strips.taps = Size(g.window_positions());
@@ -397,8 +311,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvBfloat16TilesKernel(PrepareContext& 
   TENON_ASSIGN_OR_RETURN(auto weights,
                          PackConstant(*p.constant(1), Bfloat16StripLayout(strips, threads)));
   p.InputNotRead(1);
-  auto kernel = std::make_unique<Bfloat16TilesKernel>(g, *lines, strips, std::move(weights), chain,
-                                                      *last, threads);
+  auto kernel =
+      std::make_unique<WindowTilesKernel>(g, *lines, strips, std::move(weights), *chain, threads);
   p.RequestScratch(kernel->scratch_bytes());
   return kernel;
 }

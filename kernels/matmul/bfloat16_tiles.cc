@@ -22,7 +22,8 @@ class Bfloat16StripLayoutImpl final : public PackedLayout {
   Bfloat16StripLayoutImpl(const Bfloat16Strips& weights, int threads)
       : w_(weights),
         threads_(threads),
-        key_(absl::StrCat("bfloat16 strips ", w_.taps, "x", w_.channels, "x", w_.columns)) {}
+        key_(absl::StrCat("bfloat16 strips ", w_.taps, "x", w_.channels, "x", w_.columns,
+                          w_.transposed ? " transposed" : "")) {}
   const std::string& key() const override { return key_; }
   size_t bytes() const override { return w_.strips() * w_.strip_bytes(); }
 
@@ -44,25 +45,28 @@ class Bfloat16StripLayoutImpl final : public PackedLayout {
   void ForElements(F fn) const {
     const size_t of_strip = w_.strip_bytes() / sizeof(uint16_t);
     const double ns = static_cast<double>(w_.taps * w_.channels * kBfloat16TileColumns);
-    ParallelFor(threads_, static_cast<int64_t>(w_.strips()), ParallelGrain(ns),
-                [&](int64_t begin, int64_t end) {
-                  for (auto s = static_cast<size_t>(begin); s < static_cast<size_t>(end); ++s) {
-                    const size_t first = s * kBfloat16TileColumns;
-                    const size_t columns = std::min(kBfloat16TileColumns, w_.columns - first);
-                    for (size_t t = 0; t < w_.taps; ++t) {
-                      for (size_t k = 0; k < w_.channels; ++k) {
-                        const size_t row = (t * w_.channels + k) * w_.columns + first;
-                        // Pairs of terms of a column are adjacent.
-                        const size_t packed =
-                            s * of_strip + (k / kBfloat16TileTerms * w_.taps + t) * kStepElements +
-                            k % kBfloat16TileTerms / 2 * kHalfStrip * 2 + k % 2;
-                        for (size_t c = 0; c < columns; ++c) {
-                          fn(row + c, packed + c / kHalfStrip * kWeightTile + c % kHalfStrip * 2);
-                        }
-                      }
-                    }
-                  }
-                });
+    const size_t step = w_.transposed ? w_.channels : 1;
+    ParallelFor(
+        threads_, static_cast<int64_t>(w_.strips()), ParallelGrain(ns),
+        [&](int64_t begin, int64_t end) {
+          for (auto s = static_cast<size_t>(begin); s < static_cast<size_t>(end); ++s) {
+            const size_t first = s * kBfloat16TileColumns;
+            const size_t columns = std::min(kBfloat16TileColumns, w_.columns - first);
+            for (size_t t = 0; t < w_.taps; ++t) {
+              for (size_t k = 0; k < w_.channels; ++k) {
+                const size_t row = w_.transposed ? first * w_.channels + k
+                                                 : (t * w_.channels + k) * w_.columns + first;
+                // Pairs of terms of a column are adjacent.
+                const size_t packed = s * of_strip +
+                                      (k / kBfloat16TileTerms * w_.taps + t) * kStepElements +
+                                      k % kBfloat16TileTerms / 2 * kHalfStrip * 2 + k % 2;
+                for (size_t c = 0; c < columns; ++c) {
+                  fn(row + c * step, packed + c / kHalfStrip * kWeightTile + c % kHalfStrip * 2);
+                }
+              }
+            }
+          }
+        });
   }
 
   const Bfloat16Strips w_;
@@ -95,6 +99,7 @@ namespace {
 
 // What weights may take of a second-level cache.
 constexpr size_t kSmallWeights = 256 * 1024;
+constexpr size_t kCachedWeights = 768 * 1024;
 // Blocks of rows that are multiplied by a strip of small weights before the next one.
 constexpr size_t kBlocksTogether = 2;
 
@@ -320,6 +325,44 @@ TENON_TILES void MultiplyBlock(const Bfloat16Product& p, absl::Span<const size_t
   CompilerBarrier();
 }
 
+// A single row, in vectors: to load a tile takes as long as to multiply it by 16 rows.
+template <size_t column_tiles>
+TENON_TILES void MultiplyRow(const Bfloat16Product& p, absl::Span<const size_t> offsets,
+                             const Block& b, Ahead& ahead, Pending& pending) {
+  constexpr size_t kPairs = kBfloat16TileTerms / 2, kChains = 4;
+  __m512 sums[kChains][column_tiles];
+#pragma GCC unroll 4
+  for (size_t i = 0; i < kChains; ++i) {
+    for (size_t j = 0; j < column_tiles; ++j) {
+      sums[i][j] = i == 0 ? _mm512_load_ps(b.bias + j * kHalfStrip) : _mm512_setzero_ps();
+    }
+  }
+  if (pending.rows > 0) pending.finish(p, pending.rows, pending);
+  const uint16_t* w = b.w;
+  for (const size_t offset : offsets) {
+    const uint16_t* const a = b.a + offset;
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kPairs; ++i) {
+      int pair;
+      std::memcpy(&pair, a + 2 * i, sizeof pair);
+      const __m512i pairs = _mm512_set1_epi32(pair);
+#pragma GCC unroll 2
+      for (size_t j = 0; j < column_tiles; ++j) {
+        __m512& sum = sums[i % kChains][j];
+        const __m512i weights = _mm512_load_si512(w + j * kWeightTile + i * 2 * kHalfStrip);
+        sum = _mm512_dpbf16_ps(sum, reinterpret_cast<const __m512bh&>(pairs),
+                               reinterpret_cast<const __m512bh&>(weights));
+      }
+    }
+    ahead.Fetch();
+    w += kStepElements;
+  }
+  for (size_t j = 0; j < column_tiles; ++j) {
+    _mm512_store_ps(b.sums + j * kHalfStrip, _mm512_add_ps(_mm512_add_ps(sums[0][j], sums[1][j]),
+                                                           _mm512_add_ps(sums[2][j], sums[3][j])));
+  }
+}
+
 // [step][row][term], filled up with zeros.
 TENON_TILES void PackRows(const Bfloat16Product& p, size_t first, size_t rows, uint16_t* to) {
   const size_t steps = p.strips.steps();
@@ -357,10 +400,12 @@ class Multiplier {
     // Small weights stay in the cache, so that a group of rows is finished before the next one;
     // large ones are read once.
     const bool by_rows = strips * strip_bytes_ <= kSmallWeights;
+    // A single row takes as long as it takes to load the weights, which may still be in the cache.
+    const bool in_cache = p_.rows == 1 && strips * strip_bytes_ <= kCachedWeights;
     for (size_t i = 0; i < groups * strips; ++i) {
       const size_t group = by_rows ? i / strips : i % groups;
       const size_t strip = p_.first_strip + (by_rows ? i % strips : i / groups);
-      if (strip + 1 < p_.end_strip && group == 0) {
+      if (strip + 1 < p_.end_strip && group == 0 && !in_cache) {
         ahead_.Start(p_.weights + (strip + 1) * strip_bytes_, strip_bytes_,
                      offsets_.size() * (by_rows ? std::min(blocks_, kBlocksTogether) : blocks_));
       }
@@ -402,8 +447,9 @@ class Multiplier {
       block.first_rows = std::min(rows, TileConfig::kRows);
       block.second_rows = rows - block.first_rows;
       config_.SetRows(block.first_rows, std::max<size_t>(block.second_rows, 1));
-      const auto multiply = one ? (two ? MultiplyBlock<1, 2> : MultiplyBlock<1, 1>)
-                                : (two ? MultiplyBlock<2, 2> : MultiplyBlock<2, 1>);
+      const auto multiply = rows == 1 ? (two ? MultiplyRow<2> : MultiplyRow<1>)
+                            : one     ? (two ? MultiplyBlock<1, 2> : MultiplyBlock<1, 1>)
+                                      : (two ? MultiplyBlock<2, 2> : MultiplyBlock<2, 1>);
       multiply(p_, offsets_, block, ahead_, pending_);
       pending_ = {whole ? FindFinish<true>(p_.finish) : FindFinish<false>(p_.finish), block.sums,
                   first, rows, column};

@@ -22,6 +22,7 @@ inline constexpr size_t kBfloat16TileTerms = 32, kBfloat16TileColumns = 32;
 // zeros.
 struct Bfloat16Strips {
   size_t taps = 1, channels = 0, columns = 0;
+  bool transposed = false;  // they lie as [columns][channels], with one tap
 
   size_t steps() const { return (channels + kBfloat16TileTerms - 1) / kBfloat16TileTerms; }
   size_t strips() const { return (columns + kBfloat16TileColumns - 1) / kBfloat16TileColumns; }

@@ -10,6 +10,7 @@
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
 #include "kernels/elementwise/elementwise.h"
+#include "kernels/matmul/bfloat16_kernel.h"
 #include "kernels/matmul/blocked_kernel.h"
 #include "kernels/matmul/blocked_product_simd.h"
 #include "kernels/matmul/one_operand.h"
@@ -82,16 +83,34 @@ bool WaitsForWeights(const Primitive& primitive, const PanelSums& product) {
          product.n * product.k >= kLeastWeights;
 }
 
+bool IsDense(const TensorDesc& d) { return d.strides == DenseStrides(d.dims); }
+bool IsTransposed(const TensorDesc& d) { return d.strides[0] == 1 && d.strides[1] == d.dims[0]; }
+bool IsMatrixByConstant(const MatmulProblem& p) {
+  return p.pack_weights && p.src.dims.size() == 2 && IsDense(p.src) && IsDense(p.dst);
+}
+
+absl::StatusOr<std::unique_ptr<Kernel>> Bfloat16Kernel(PrepareContext& p, const MatmulProblem& m,
+                                                       const FusedOps& fused) {
+  if (m.src.type != ElementType::kBf16 || !IsMatrixByConstant(m)) {
+    return Unimplemented("not two matrices of bfloat16, one of them constant");
+  }
+  const bool transposed = IsTransposed(m.weights);
+  if (!transposed && !IsDense(m.weights)) return Unimplemented("weights with gaps");
+  Bfloat16Dense product;
+  product.rows = static_cast<size_t>(m.src.dims[0]);
+  product.terms = static_cast<size_t>(m.src.dims[1]);
+  product.columns = static_cast<size_t>(m.dst.dims[1]);
+  product.transposed = transposed;
+  return Bfloat16DenseKernel(p, std::move(product), fused);
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> PackedKernel(PrepareContext& p, const MatmulProblem& few,
                                                      const FusedOps& fused) {
-  const auto is_dense = [](const TensorDesc& d) { return d.strides == DenseStrides(d.dims); };
-  if (!few.pack_weights || few.src.type != ElementType::kF32 || few.src.dims.size() != 2 ||
-      !is_dense(few.src) || !is_dense(few.dst)) {
-    return Unimplemented("not two matrices, one of them constant");
+  if (few.src.type != ElementType::kF32 || !IsMatrixByConstant(few)) {
+    return Unimplemented("not two matrices of floats, one of them constant");
   }
-  const TensorDesc& w = few.weights;
-  const bool transposed = w.strides[0] == 1 && w.strides[1] == w.dims[0];
-  if (transposed || is_dense(w)) {
+  const bool transposed = IsTransposed(few.weights);
+  if (transposed || IsDense(few.weights)) {
     RowsByMatrix product;
     product.m = few.src.dims[0];
     product.n = few.dst.dims[1];
@@ -173,6 +192,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> ProductInPlace(PrepareContext& p,
       std::any_of(fused.begin(), fused.end(), [](const FusedOp& op) { return op.input >= 0; });
   // It takes a bias and operands by column.
   if (!lowered.swapped && (columns_are_last || !has_operands)) {
+    auto tiles = Bfloat16Kernel(p, problem, fused);
+    if (tiles.ok() || !absl::IsUnimplemented(tiles.status())) return tiles;
     auto packed = PackedKernel(p, problem, fused);
     if (packed.ok() || !absl::IsUnimplemented(packed.status())) return packed;
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "primitive_cache/isa.h"
 #include "tests/unit/kernels/nn_test_util.h"
 
@@ -68,6 +69,83 @@ const std::vector<std::vector<std::string>> kChains = {{},
                                                        {"BiasAdd", "Add", "Relu"},
                                                        {"Add", "_Swish"}};
 
+bool IsActivation(const std::string& op) { return op != "BiasAdd" && op != "Add"; }
+
+AttrMap FusedAttrs(DType dtype, const std::vector<std::string>& chain) {
+  const size_t args = chain.size() - (!chain.empty() && IsActivation(chain.back()) ? 1 : 0);
+  AttrMap attrs;
+  attrs["T"] = dtype;
+  attrs["num_args"] = static_cast<int64_t>(args);
+  attrs["TArgs"] = std::vector<DType>(args, dtype);
+  attrs["fused_ops"] = chain;
+  return attrs;
+}
+
+// What the chain reads.
+void AddOperands(const std::vector<std::string>& chain, const Shape& out,
+                 std::vector<Tensor>& inputs) {
+  for (const std::string& op : chain) {
+    if (op == "BiasAdd") {
+      inputs.push_back(RandomTensor(DType::kBfloat16, Shape({out.dim(out.rank() - 1)}), 3));
+    }
+    if (op == "Add") inputs.push_back(RandomTensor(DType::kBfloat16, out, 4, -8, 8));
+  }
+}
+
+Tensor Reference(const Node& node, const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> wide;
+  for (const Tensor& t : inputs) wide.push_back(ToFloat(t));
+  const auto want = RunNode(node, wide, {});
+  EXPECT_TRUE(want.ok()) << want.status();
+  return want->outputs[0];
+}
+
+void ExpectNear(const Tensor& got, const Tensor& want) {
+  ASSERT_EQ(got.shape(), want.shape());
+  for (int64_t i = 0; i < want.num_elements(); ++i) {
+    const float y = want.data<float>()[i], x = static_cast<float>(got.data<bfloat16>()[i]);
+    if (std::isfinite(y)) {
+      // Half a unit in the last place of bfloat16 is 2^-9; sums, swish and GELU round, too.
+      ASSERT_NEAR(x, y, std::fabs(y) * 0x1p-8f + 0x1p-10f) << "element " << i;
+    } else if (std::isnan(y)) {
+      ASSERT_TRUE(std::isnan(x)) << "element " << i << ": " << x;
+    } else {
+      ASSERT_EQ(x, y) << "element " << i;
+    }
+  }
+}
+
+// The node's result with one thread and several ones is near the reference's.
+void ExpectAgreement(const Node& node, const Node& reference, const std::vector<Tensor>& inputs) {
+  const Tensor want = Reference(reference, inputs);
+  std::vector<Tensor> results;
+  for (const int threads : {1, 2, 5}) {
+    const auto got = RunNode(node, inputs, {.threads = threads, .constants = {1}});
+    ASSERT_TRUE(got.ok()) << got.status();
+    EXPECT_EQ(got->implementation, "bfloat16 tiles");
+    ExpectNear(got->outputs[0], want);
+    if (testing::Test::HasFatalFailure()) return;
+    results.push_back(got->outputs[0]);
+  }
+  EXPECT_TRUE(Identical(results[0], results[1]));
+  EXPECT_TRUE(Identical(results[0], results[2]));
+}
+
+void ExpectSpecialValues(const Node& node, const Node& reference, std::vector<Tensor> inputs) {
+  for (const float special : {std::numeric_limits<float>::infinity(),
+                              -std::numeric_limits<float>::infinity(), std::nanf("")}) {
+    inputs[0].data<bfloat16>()[inputs[0].num_elements() / 2] = static_cast<bfloat16>(special);
+    const auto got = RunNode(node, inputs, {.threads = 2, .constants = {1}});
+    ASSERT_TRUE(got.ok()) << got.status();
+    ExpectNear(got->outputs[0], Reference(reference, inputs));
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+std::string Described(const std::vector<std::string>& chain) {
+  return chain.empty() ? "no chain" : chain.front() + " ... " + chain.back();
+}
+
 class Bfloat16TilesTest : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
@@ -77,19 +155,12 @@ class Bfloat16TilesTest : public testing::TestWithParam<Case> {
   Node NodeFor(const std::string& prefix, DType dtype,
                const std::vector<std::string>& chain) const {
     const Case& c = GetParam();
-    const size_t args = chain.size() - (!chain.empty() && IsActivation(chain.back()) ? 1 : 0);
-    AttrMap attrs;
-    attrs["T"] = dtype;
-    attrs["num_args"] = static_cast<int64_t>(args);
-    attrs["TArgs"] = std::vector<DType>(args, dtype);
+    AttrMap attrs = FusedAttrs(dtype, chain);
     attrs["strides"] = std::vector<int64_t>{1, c.strides[0], c.strides[1], 1};
     attrs["dilations"] = std::vector<int64_t>{1, c.dilations[0], c.dilations[1], 1};
     attrs["padding"] = std::string(c.padding);
-    attrs["fused_ops"] = chain;
     return MakeNode(prefix + "FusedConv2D", attrs);
   }
-  static bool IsActivation(const std::string& op) { return op != "BiasAdd" && op != "Add"; }
-
   std::vector<Tensor> Inputs(const std::vector<std::string>& chain) const {
     const Case& c = GetParam();
     const float weight = 2 / std::sqrt(static_cast<float>(c.filter[0] * c.filter[1] * c.filter[2]));
@@ -104,75 +175,90 @@ class Bfloat16TilesTest : public testing::TestWithParam<Case> {
       out.set_dim(d, (size + c.strides[i] - 1) / c.strides[i]);
     }
     out.set_dim(3, c.filter[3]);
-    for (const std::string& op : chain) {
-      if (op == "BiasAdd")
-        inputs.push_back(RandomTensor(DType::kBfloat16, Shape({c.filter[3]}), 3));
-      if (op == "Add") inputs.push_back(RandomTensor(DType::kBfloat16, out, 4, -8, 8));
-    }
+    AddOperands(chain, out, inputs);
     return inputs;
-  }
-
-  Tensor Reference(const std::vector<Tensor>& inputs, const std::vector<std::string>& chain) const {
-    std::vector<Tensor> wide;
-    for (const Tensor& t : inputs) wide.push_back(ToFloat(t));
-    const auto want = RunNode(NodeFor("_", DType::kFloat, chain), wide, {});
-    EXPECT_TRUE(want.ok()) << want.status();
-    return want->outputs[0];
-  }
-
-  static void ExpectNear(const Tensor& got, const Tensor& want) {
-    ASSERT_EQ(got.shape(), want.shape());
-    for (int64_t i = 0; i < want.num_elements(); ++i) {
-      const float y = want.data<float>()[i], x = static_cast<float>(got.data<bfloat16>()[i]);
-      if (std::isfinite(y)) {
-        // Half a unit in the last place of bfloat16 is 2^-9; sums and swish round, too.
-        ASSERT_NEAR(x, y, std::fabs(y) * 0x1p-8f + 0x1p-10f) << "element " << i;
-      } else if (std::isnan(y)) {
-        ASSERT_TRUE(std::isnan(x)) << "element " << i << ": " << x;
-      } else {
-        ASSERT_EQ(x, y) << "element " << i;
-      }
-    }
   }
 };
 
 TEST_P(Bfloat16TilesTest, AgreesWithFloats) {
   for (const auto& chain : kChains) {
-    SCOPED_TRACE(chain.empty() ? "no chain" : chain.front() + " ... " + chain.back());
-    const std::vector<Tensor> inputs = Inputs(chain);
-    const Tensor want = Reference(inputs, chain);
-    std::vector<Tensor> results;
-    for (const int threads : {1, 2, 5}) {
-      const auto got = RunNode(NodeFor("_MklNative", DType::kBfloat16, chain), inputs,
-                               {.threads = threads, .constants = {1}});
-      ASSERT_TRUE(got.ok()) << got.status();
-      EXPECT_EQ(got->implementation, "bfloat16 tiles");
-      ExpectNear(got->outputs[0], want);
-      if (HasFatalFailure()) return;
-      results.push_back(got->outputs[0]);
-    }
-    EXPECT_TRUE(Identical(results[0], results[1]));
-    EXPECT_TRUE(Identical(results[0], results[2]));
+    SCOPED_TRACE(Described(chain));
+    ExpectAgreement(NodeFor("_MklNative", DType::kBfloat16, chain),
+                    NodeFor("_", DType::kFloat, chain), Inputs(chain));
+    if (HasFatalFailure()) return;
   }
 }
 
 TEST_P(Bfloat16TilesTest, KeepsInfinitiesAndNan) {
   for (const auto& chain : kChains) {
-    std::vector<Tensor> inputs = Inputs(chain);
-    for (const float special : {std::numeric_limits<float>::infinity(),
-                                -std::numeric_limits<float>::infinity(), std::nanf("")}) {
-      inputs[0].data<bfloat16>()[inputs[0].num_elements() / 2] = static_cast<bfloat16>(special);
-      const auto got = RunNode(NodeFor("_MklNative", DType::kBfloat16, chain), inputs,
-                               {.threads = 2, .constants = {1}});
-      ASSERT_TRUE(got.ok()) << got.status();
-      ExpectNear(got->outputs[0], Reference(inputs, chain));
-      if (HasFatalFailure()) return;
-    }
+    SCOPED_TRACE(Described(chain));
+    ExpectSpecialValues(NodeFor("_MklNative", DType::kBfloat16, chain),
+                        NodeFor("_", DType::kFloat, chain), Inputs(chain));
+    if (HasFatalFailure()) return;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Bfloat16TilesTest, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
+
+struct Product {
+  int64_t rows, terms, columns;
+  bool transposed = false;
+};
+
+const Product kProducts[] = {
+    {1, 64, 64},         {1, 1, 2},       {1, 1000, 17},     {1, 100, 300, true}, {2, 33, 40},
+    {16, 512, 32},       {17, 31, 130},   {32, 64, 64},      {33, 768, 100},      {49, 3072, 64},
+    {64, 96, 200, true}, {197, 384, 384}, {300, 5, 7, true}, {130, 1000, 2},      {1, 700, 1000},
+};
+
+class Bfloat16ProductTest : public testing::TestWithParam<Product> {
+ protected:
+  void SetUp() override {
+    if (!AllowsTiles()) GTEST_SKIP() << "this CPU has no matrix tiles";
+  }
+  Node NodeFor(const std::string& prefix, DType dtype,
+               const std::vector<std::string>& chain) const {
+    AttrMap attrs = FusedAttrs(dtype, chain);
+    attrs["transpose_b"] = GetParam().transposed;
+    return MakeNode(prefix + "FusedMatMul", attrs);
+  }
+  std::vector<Tensor> Inputs(const std::vector<std::string>& chain) const {
+    const Product& c = GetParam();
+    const float weight = 2 / std::sqrt(static_cast<float>(c.terms));
+    const Shape weights = c.transposed ? Shape({c.columns, c.terms}) : Shape({c.terms, c.columns});
+    std::vector<Tensor> inputs = {
+        RandomTensor(DType::kBfloat16, Shape({c.rows, c.terms}), 1, -2, 2),
+        RandomTensor(DType::kBfloat16, weights, 2, -weight, weight)};
+    AddOperands(chain, Shape({c.rows, c.columns}), inputs);
+    return inputs;
+  }
+};
+
+TEST_P(Bfloat16ProductTest, AgreesWithFloats) {
+  for (const auto& chain : kChains) {
+    SCOPED_TRACE(Described(chain));
+    ExpectAgreement(NodeFor("_MklNative", DType::kBfloat16, chain),
+                    NodeFor("_", DType::kFloat, chain), Inputs(chain));
+    if (HasFatalFailure()) return;
+  }
+}
+
+TEST_P(Bfloat16ProductTest, KeepsInfinitiesAndNan) {
+  for (const auto& chain : kChains) {
+    SCOPED_TRACE(Described(chain));
+    ExpectSpecialValues(NodeFor("_MklNative", DType::kBfloat16, chain),
+                        NodeFor("_", DType::kFloat, chain), Inputs(chain));
+    if (HasFatalFailure()) return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, Bfloat16ProductTest, testing::ValuesIn(kProducts),
+                         [](const auto& info) {
+                           return absl::StrCat(info.param.rows, "x", info.param.terms, "x",
+                                               info.param.columns,
+                                               info.param.transposed ? "_transposed" : "");
+                         });
 
 }  // namespace
 }  // namespace tenon
