@@ -7,7 +7,8 @@
 //   s[key][query]  = sum over d of k[key][d] * q[d][query]
 //   o[e][query]    = o[e][query] * e^(m_before - m) + sum over keys of v[key][e] * e^(s - m)
 //
-// with m the largest score so far.
+// with m the largest score so far. Matrix tiles compute both products of bfloat16, if the CPU has
+// them.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention/attention_simd.cc"
 #include "kernels/attention/attention_simd.h"
@@ -16,9 +17,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "hwy/foreach_target.h"  // must come before highway.h
 #include "hwy/highway.h"
+#include "kernels/attention/attention_tiles.h"
 #include "kernels/attention/rows-inl.h"
 #include "kernels/simd/math-inl.h"
 #include "kernels/simd/part-inl.h"
@@ -43,19 +46,23 @@ constexpr float kNothing = -104;
 constexpr float kDeep = -1000;
 
 struct Layout : ScratchLayout {
+  bool tiles;
   size_t lanes, rows, keys, block, blocks, width;
   size_t k, v, s, q, o, largest, sums, staging, waits;
   std::array<size_t, kMaxAttentionInputs> tile{}, bounds{};
   std::array<bool, kMaxAttentionInputs> kept{};
+  // For tiles: a row of q or k, and the operands.
+  size_t tile_depth = 0;
+  size_t tile_k = 0, tile_q = 0, tile_v = 0, weights = 0, pairs = 0;
 
-  Layout(const AttentionProblem& p, int64_t task_rows) {
+  Layout(const AttentionProblem& p, int64_t task_rows, bool on_tiles) : tiles(on_tiles) {
     lanes = hn::Lanes(FloatTag());
     rows = RoundUp(static_cast<size_t>(std::min(p.rows.extent, task_rows)), lanes);
     keys = static_cast<size_t>(p.keys.extent);
     blocks = std::max<size_t>(1, (keys + kKeys - 1) / kKeys);
-    block = RoundUp((keys + blocks - 1) / blocks, kSums);
+    block = RoundUp((keys + blocks - 1) / blocks, tiles ? kAttentionTileKeys : kSums);
     blocks = std::max<size_t>(1, (keys + block - 1) / std::max<size_t>(block, 1));
-    width = RoundUp(static_cast<size_t>(p.width), kSums);
+    width = RoundUp(static_cast<size_t>(p.width), tiles ? kAttentionTileWidth : kSums);
     const size_t depth = static_cast<size_t>(p.depth);
     const size_t group = std::min(rows, kVectors * lanes);
     k = Take(block * depth);
@@ -67,6 +74,14 @@ struct Layout : ScratchLayout {
     sums = Take(rows);
     staging = Take(group * std::max({depth, block, width}));
     waits = Take(kMostGroups * blocks);
+    if (tiles) {
+      tile_depth = RoundUp(depth, kAttentionTileDepth);
+      tile_k = Take(block * tile_depth / 2);
+      tile_q = Take(rows * tile_depth / 2);
+      tile_v = Take(width * block / 2);
+      weights = Take(block / 2 * group);
+      pairs = Take(std::max(group * tile_depth / 2, block / 2 * width));
+    }
     for (const AttentionStep& step : p.steps) {
       if (step.input < 0) continue;
       const size_t i = static_cast<size_t>(step.input);
@@ -87,13 +102,15 @@ struct Blocks {
   float* const scratch;
 
   Blocks(const AttentionTask& t, int64_t rows)
-      : task(t), p(*t.problem), l(*t.problem, rows), scratch(t.scratch) {}
+      : task(t), p(*t.problem), l(*t.problem, rows, t.tiles), scratch(t.scratch) {}
 
   // Queries that are computed together: `count` of them, in `vectors` vectors.
   struct Group {
     size_t first, count, vectors;
     bool begun;
   };
+
+  static constexpr bool kBfloat16 = std::is_same_v<T, uint16_t>;
 
   const T* input(int i) const { return static_cast<const T*>(task.inputs[static_cast<size_t>(i)]); }
   float* at(size_t offset) const { return scratch + offset; }
@@ -110,11 +127,20 @@ struct Blocks {
     }
     std::fill_n(staged + count * depth, (lanes - count) * depth, 0.0f);
     Transposed(task, staged, depth, q, lanes, lanes, depth);
+    if constexpr (kBfloat16) {
+      if (l.tiles) PackTileQueries(from, first, count, lanes);
+    }
   }
 
   void PackKeys(size_t block, size_t count) const {
     const size_t depth = static_cast<size_t>(p.depth), width = static_cast<size_t>(p.width);
     const int64_t first = static_cast<int64_t>(block * l.block);
+    if constexpr (kBfloat16) {
+      if (l.tiles) {
+        PackTileKeys(first, count);
+        return PackTileValues(first, count);
+      }
+    }
     for (size_t i = 0; i < count; ++i) {
       const int64_t key = first + static_cast<int64_t>(i);
       CopyRow(input(1) + key * p.keys.stride[1], p.k_depth, 1, at(l.k) + i * depth, depth);
@@ -124,6 +150,101 @@ struct Blocks {
     }
     const size_t padded = RoundUp(count, kSums);
     std::fill_n(at(l.k) + count * depth, (padded - count) * depth, 0.0f);
+  }
+
+  // ---- operands of tiles, as AttentionTiles has them ----
+
+  uint16_t* numbers(size_t offset) const { return reinterpret_cast<uint16_t*>(at(offset)); }
+  uint32_t* pairs(size_t offset) const { return reinterpret_cast<uint32_t*>(at(offset)); }
+
+  // Whether a power of two, by which bfloat16 numbers are multiplied exactly.
+  bool ExactScale() const {
+    int exponent;
+    return std::fabs(std::frexp(p.scale, &exponent)) == 0.5f;
+  }
+
+  HWY_INLINE void CopyNumbers(const uint16_t* from, int64_t stride, size_t n, size_t filled,
+                              uint16_t* to) const {
+    if (stride == 1) {
+      std::copy_n(from, n, to);
+    } else {
+      for (size_t i = 0; i < n; ++i) to[i] = from[static_cast<int64_t>(i) * stride];
+    }
+    std::fill_n(to + n, filled - n, uint16_t{0});
+  }
+
+  void PackTileQueries(const uint16_t* from, size_t first, size_t count, size_t lanes) const {
+    const size_t depth = static_cast<size_t>(p.depth), row = l.tile_depth;
+    const bool scaled = ExactScale();
+    uint16_t* const staged = numbers(l.pairs);
+    for (size_t r = 0; r < count; ++r) {
+      uint16_t* const to = staged + r * row;
+      if (scaled) {
+        StoreRow(at(l.staging) + r * depth, depth, to, 1);
+        std::fill_n(to + depth, row - depth, uint16_t{0});
+      } else {
+        CopyNumbers(from + static_cast<int64_t>(r) * p.rows.stride[0], p.q_depth, depth, row, to);
+      }
+    }
+    std::fill_n(staged + count * row, (lanes - count) * row, uint16_t{0});
+    Transposed(task, at(l.pairs), row / 2, at(l.tile_q) + first * row / 2, lanes, lanes, row / 2);
+  }
+  void PackTileKeys(int64_t first, size_t count) const {
+    uint16_t* const to = numbers(l.tile_k);
+    for (size_t i = 0; i < count; ++i) {
+      CopyNumbers(input(1) + (first + static_cast<int64_t>(i)) * p.keys.stride[1], p.k_depth,
+                  static_cast<size_t>(p.depth), l.tile_depth, to + i * l.tile_depth);
+    }
+    const size_t filled = RoundUp(count, kAttentionTileKeys);
+    std::fill_n(to + count * l.tile_depth, (filled - count) * l.tile_depth, uint16_t{0});
+  }
+  // Transposed in pairs of keys.
+  void PackTileValues(int64_t first, size_t count) const {
+    const size_t width = static_cast<size_t>(p.width), filled = RoundUp(count, kAttentionTileKeys);
+    uint32_t* const staged = pairs(l.pairs);
+    for (size_t i = 0; i < filled; i += 2) {
+      const uint16_t* const row = input(2) + (first + static_cast<int64_t>(i)) * p.keys.stride[2];
+      uint32_t* const to = staged + i / 2 * width;
+      if (i + 1 < count) {
+        ZipRows(row, row + p.keys.stride[2], width, to);
+      } else if (i < count) {
+        for (size_t e = 0; e < width; ++e) to[e] = row[static_cast<int64_t>(e) * p.v_width];
+      } else {
+        std::fill_n(to, width, 0u);
+      }
+    }
+    Transposed(task, at(l.pairs), width, at(l.tile_v), l.block / 2, filled / 2, width);
+    for (size_t e = width; e < l.width; ++e) {
+      std::fill_n(pairs(l.tile_v) + e * l.block / 2, filled / 2, 0u);
+    }
+  }
+  HWY_INLINE void ZipRows(const uint16_t* first, const uint16_t* second, size_t n,
+                          uint32_t* to) const {
+    const hn::ScalableTag<uint32_t> d;
+    const hn::Rebind<uint16_t, decltype(d)> narrow;
+    size_t e = 0;
+    for (; p.v_width == 1 && e + hn::Lanes(d) <= n; e += hn::Lanes(d)) {
+      const auto low = hn::PromoteTo(d, hn::LoadU(narrow, first + e));
+      const auto high = hn::PromoteTo(d, hn::LoadU(narrow, second + e));
+      hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(high)), d, to + e);
+    }
+    for (; e < n; ++e) {
+      const int64_t i = static_cast<int64_t>(e) * p.v_width;
+      to[e] = first[i] | uint32_t{second[i]} << 16;
+    }
+  }
+  AttentionTiles TilesOf(size_t vectors, size_t first, size_t keys) const {
+    AttentionTiles t;
+    t.vectors = vectors;
+    t.depth = l.tile_depth;
+    t.keys = RoundUp(keys, kAttentionTileKeys);
+    t.width = l.width;
+    t.k = numbers(l.tile_k);
+    t.q = pairs(l.tile_q) + first * l.tile_depth / 2;
+    t.v = numbers(l.tile_v);
+    t.v_row = l.block;
+    t.weights = pairs(l.weights);
+    return t;
   }
 
   // The largest length of a row of k in the block.
@@ -343,7 +464,13 @@ struct Blocks {
     const FloatTag d;
     const size_t lanes = l.lanes, row = vectors * lanes;
     float* s = at(l.s);
-    Scores<vectors>(at(l.q) + first * static_cast<size_t>(p.depth), keys, s);
+    const AttentionTiles tiles = TilesOf(vectors, first, keys);
+    if (l.tiles) {
+      AttentionTileScores(tiles, s);
+      if (!ExactScale()) Scale(s, keys * row);
+    } else {
+      Scores<vectors>(at(l.q) + first * static_cast<size_t>(p.depth), keys, s);
+    }
     size_t n = 0;
     for (const AttentionStep& step : p.steps) Step<vectors>(step, masks[n++], keys, s);
 
@@ -367,7 +494,18 @@ struct Blocks {
       base[c] = hn::IfThenZeroElse(hn::Eq(largest[c], hn::Neg(Infinity())), largest[c]);
       factor[c] = ExpOfNegative(hn::Sub(factor[c], base[c]));
     }
-    for (size_t k = 0; k < keys; ++k) {
+    HWY_ALIGN float bases[vectors * hn::MaxLanes(d)], loaded[vectors * hn::MaxLanes(d)];
+    if (l.tiles) {
+#pragma GCC unroll 4
+      for (size_t c = 0; c < vectors; ++c) {
+        hn::Store(base[c], d, bases + c * lanes);
+        hn::Store(sum[c], d, loaded + c * lanes);
+      }
+      AttentionTileWeights(tiles, s, keys, bases, loaded);
+#pragma GCC unroll 4
+      for (size_t c = 0; c < vectors; ++c) sum[c] = hn::Load(d, loaded + c * lanes);
+    }
+    for (size_t k = 0; k < (l.tiles ? 0 : keys); ++k) {
 #pragma GCC unroll 4
       for (size_t c = 0; c < vectors; ++c) {
         float* x = s + k * row + c * lanes;
@@ -385,7 +523,17 @@ struct Blocks {
     HWY_ALIGN float factors[vectors * hn::MaxLanes(FloatTag())];
 #pragma GCC unroll 4
     for (size_t c = 0; c < vectors; ++c) hn::Store(factor[c], d, factors + c * lanes);
-    Values<vectors>(s, keys, factors, first_block, at(l.o) + first * l.width);
+    float* const o = at(l.o) + first * l.width;
+    if (l.tiles) return AttentionTileValues(tiles, first_block ? nullptr : factors, o);
+    Values<vectors>(s, keys, factors, first_block, o);
+  }
+
+  HWY_INLINE void Scale(float* s, size_t n) const {
+    const FloatTag d;
+    const Vf scale = Const(p.scale);
+    for (size_t i = 0; i < n; i += hn::Lanes(d)) {
+      hn::Store(hn::Mul(hn::Load(d, s + i), scale), d, s + i);
+    }
   }
 
   void RunBlock(size_t vectors, const Mask* masks, size_t first, size_t keys,
@@ -517,9 +665,12 @@ struct Blocks {
 };
 
 void RunBlocks(const AttentionTask& task, int64_t rows) {
+  if (task.tiles) return WithAttentionTiles([&] { Blocks<uint16_t>(task, rows).Run(); });
   task.bfloat16 ? Blocks<uint16_t>(task, rows).Run() : Blocks<float>(task, rows).Run();
 }
-size_t BlocksFloats(const AttentionProblem& p, int64_t rows) { return Layout(p, rows).end; }
+size_t BlocksFloats(const AttentionProblem& p, int64_t rows, bool tiles) {
+  return Layout(p, rows, tiles).end;
+}
 
 AttentionBlocks GetBlocks() {
   return {static_cast<int64_t>(hn::Lanes(FloatTag())), &RunBlocks, &BlocksFloats};

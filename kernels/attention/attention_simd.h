@@ -24,7 +24,8 @@ struct AttentionTask {
   TransposeFn transpose = nullptr;
   RowProductFn multiply = nullptr;  // for AttentionKeys
   bool bfloat16 = false;
-  bool skip = true;  // blocks of keys that are hidden from all queries
+  bool tiles = false;  // AttentionBlocks of bfloat16: on matrix tiles
+  bool skip = true;    // blocks of keys that are hidden from all queries
   std::array<const void*, kMaxAttentionInputs> inputs{};  // at this batch index
   void* out = nullptr;
   int64_t row_begin = 0, row_end = 0;
@@ -40,7 +41,7 @@ struct AttentionTask {
 struct AttentionBlocks {
   int64_t lanes = 1;  // queries in a vector
   void (*run)(const AttentionTask& task, int64_t rows) = nullptr;
-  size_t (*scratch_floats)(const AttentionProblem& problem, int64_t rows) = nullptr;
+  size_t (*scratch_floats)(const AttentionProblem& problem, int64_t rows, bool tiles) = nullptr;
 };
 AttentionBlocks FindAttentionBlocks();
 

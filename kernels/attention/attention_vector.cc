@@ -9,6 +9,7 @@
 #include "env/status.h"
 #include "kernels/attention/attention.h"
 #include "kernels/attention/attention_simd.h"
+#include "kernels/attention/attention_tiles.h"
 #include "kernels/elementwise/elementwise.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/interface/types.h"
@@ -46,6 +47,7 @@ class VectorAttention final : public Kernel {
         few_rows_(FindAttentionRows()),
         bfloat16_(dtype == DType::kBfloat16),
         skip_(!services.flags->strict_nan),
+        tiles_(bfloat16_ && blocks_.lanes == kAttentionTileQueries && HasAttentionTiles()),
         threads_(services.threads),
         batches_(p_.batches()) {
     const auto inner =
@@ -77,7 +79,7 @@ class VectorAttention final : public Kernel {
     grain_ = ParallelGrain(flops / 40);
     task_floats_ = few_    ? few_rows_.scratch_floats(p_)
                    : keys_ ? few_keys_.scratch_floats(p_)
-                           : blocks_.scratch_floats(p_, rows_);
+                           : blocks_.scratch_floats(p_, rows_, tiles_);
   }
 
   size_t ScratchFloats() const {
@@ -96,6 +98,7 @@ class VectorAttention final : public Kernel {
       task.transpose = FindTranspose();
       task.multiply = FindRowProduct();
       task.bfloat16 = bfloat16_;
+      task.tiles = tiles_ && !few_ && !keys_;
       task.skip = skip_;
       task.state = &state;
       task.scratch = scratch + static_cast<size_t>(range) * task_floats_;
@@ -108,6 +111,7 @@ class VectorAttention final : public Kernel {
   }
 
   std::string Implementation() const override {
+    if (!few_ && !keys_ && tiles_) return "bfloat16 tiles";
     return absl::StrCat(few_ ? "rows:" : keys_ ? "keys:" : "blocks:", VectorTargetName());
   }
   double Flops() const override {
@@ -194,7 +198,7 @@ class VectorAttention final : public Kernel {
   const AttentionBlocks blocks_;
   const AttentionKeys few_keys_;
   const AttentionRows few_rows_;
-  const bool bfloat16_, skip_;
+  const bool bfloat16_, skip_, tiles_;
   const int threads_;
   const int64_t batches_;
   bool few_ = false, keys_ = false;            // which loops

@@ -9,6 +9,7 @@
 #include "env/round_up.h"
 #include "kernels/interface/parallel.h"
 #include "kernels/matmul/tile_config.h"
+#include "kernels/matmul/tile_math.h"
 
 namespace tenon {
 namespace {
@@ -130,18 +131,6 @@ TENON_TILES inline __m512 LoadBfloat16(__mmask16 lanes, const uint16_t* x) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
 }
 
-// 2^t for -160 <= t <= 160, with a relative error of 3e-6; infinite from 128 on.
-TENON_TILES inline __m512 PowerOf2(__m512 t) {
-  const __m512 whole = _mm512_roundscale_ps(t, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-  const __m512 f = _mm512_sub_ps(t, whole);
-  // Minimax for |f| <= 1/2.
-  __m512 power = _mm512_fmadd_ps(f, _mm512_set1_ps(0.00958285f), _mm512_set1_ps(0.05590642f));
-  power = _mm512_fmadd_ps(f, power, _mm512_set1_ps(0.24024099f));
-  power = _mm512_fmadd_ps(f, power, _mm512_set1_ps(0.69312419f));
-  power = _mm512_fmadd_ps(f, power, _mm512_set1_ps(1.0f));
-  return _mm512_scalef_ps(power, whole);
-}
-
 // x / (1 + 2^t), with a relative error below 2^-12.
 TENON_TILES inline __m512 OverOnePlusPower(__m512 x, __m512 t) {
   // If one is NaN, these return the second. Beyond the bounds, 2^t is infinite, or nothing next
@@ -149,8 +138,6 @@ TENON_TILES inline __m512 OverOnePlusPower(__m512 x, __m512 t) {
   t = _mm512_min_ps(_mm512_set1_ps(129), _mm512_max_ps(_mm512_set1_ps(-129), t));
   return _mm512_mul_ps(x, _mm512_rcp14_ps(_mm512_add_ps(PowerOf2(t), _mm512_set1_ps(1))));
 }
-
-constexpr float kLog2OfE = 1.44269504f;
 
 // x / (1 + exp(-x))
 TENON_TILES inline __m512 SwishOf(__m512 x) {

@@ -9,6 +9,8 @@
 #include "kernels/interface/types.h"
 #include "ops/evaluate.h"
 #include "ops/op.h"
+#include "primitive_cache/isa.h"
+#include "tests/unit/kernels/nn_test_util.h"
 #include "tests/unit/kernels/support.h"
 
 namespace tenon {
@@ -189,6 +191,19 @@ std::vector<std::pair<double, double>> Expected(const AttentionCase& c, const Sh
   return result;
 }
 
+// The floats as bfloat16.
+std::vector<Tensor> Rounded(const std::vector<Tensor>& inputs) {
+  std::vector<Tensor> rounded;
+  for (const Tensor& t : inputs) {
+    rounded.push_back(t);
+    if (t.dtype() != DType::kFloat) continue;
+    rounded.back() = *Tensor::Allocate(DType::kBfloat16, t.shape());
+    std::transform(t.flat<float>().begin(), t.flat<float>().end(), rounded.back().data<bfloat16>(),
+                   [](float x) { return bfloat16(x); });
+  }
+  return rounded;
+}
+
 class AttentionTest : public TargetTest<AttentionCase> {};
 
 TEST_P(AttentionTest, AgreesWithDouble) {
@@ -218,30 +233,32 @@ TEST_P(AttentionTest, AgreesWithDouble) {
   }
 }
 
+// Matrix tiles round the softmax's weights as well, each by at most 2^-9 of itself.
 TEST_P(AttentionTest, Bfloat16RoundsTheFloatResult) {
-  std::vector<Tensor> narrow, wide;
-  for (const Tensor& t : InputsOf(GetCase())) {
-    narrow.push_back(t);
-    wide.push_back(t);
-    if (t.dtype() != DType::kFloat) continue;
-    narrow.back() = *Tensor::Allocate(DType::kBfloat16, t.shape());
-    wide.back() = *t.Clone();
-    for (int64_t i = 0; i < t.num_elements(); ++i) {
-      narrow.back().data<bfloat16>()[i] = static_cast<bfloat16>(t.data<float>()[i]);
-      wide.back().data<float>()[i] = static_cast<float>(narrow.back().data<bfloat16>()[i]);
+  const std::vector<Tensor> narrow = Rounded(InputsOf(GetCase()));
+  std::vector<Tensor> wide;
+  for (const Tensor& t : narrow) wide.push_back(t.dtype() == DType::kBool ? t : ToFloat(t));
+  float most = 0;
+  for (const float v : wide[2].flat<float>()) most = std::max(most, std::fabs(v));
+  const float error = AllowsTiles() ? most * 0x1p-9f : 0;
+  for (const float scale : {kScale, 0.3f}) {  // a power of two, and another number
+    Node node = NodeOf(GetCase(), DType::kBfloat16, -100);
+    node.op = "_MklNativeAttention";
+    node.attrs["scale"] = AttrValue(scale);
+    const auto y = RunNode(node, narrow, 2);
+    ASSERT_TRUE(y.ok()) << y.status();
+    node.attrs["T"] = AttrValue(DType::kFloat);
+    const auto expected = RunNode(node, wide, 2);
+    ASSERT_TRUE(expected.ok()) << expected.status();
+    for (int64_t i = 0; i < (*y)[0].num_elements(); ++i) {
+      const float want = (*expected)[0].data<float>()[i];
+      const float got = static_cast<float>((*y)[0].data<bfloat16>()[i]);
+      if (error == 0) {
+        ASSERT_EQ(got, static_cast<float>(static_cast<bfloat16>(want))) << i;
+      } else {
+        ASSERT_NEAR(got, want, error + std::fabs(want) * 0x1p-8f) << i;
+      }
     }
-  }
-  Node node = NodeOf(GetCase(), DType::kBfloat16, -100);
-  node.op = "_MklNativeAttention";
-  const auto y = RunNode(node, narrow, 2);
-  ASSERT_TRUE(y.ok()) << y.status();
-  node.attrs["T"] = AttrValue(DType::kFloat);
-  const auto expected = RunNode(node, wide, 2);
-  ASSERT_TRUE(expected.ok()) << expected.status();
-  for (int64_t i = 0; i < (*y)[0].num_elements(); ++i) {
-    EXPECT_EQ(static_cast<float>((*y)[0].data<bfloat16>()[i]),
-              static_cast<float>(static_cast<bfloat16>((*expected)[0].data<float>()[i])))
-        << i;
   }
 }
 
@@ -320,6 +337,13 @@ INSTANTIATE_TEST_SUITE_P(
                           "bhqk",
                           {{2, 20, 2, 8}, {2, 66, 2, 8}, {2, 66, 2, 8}, {2, 1, 1, 66}},
                           {"SelectNot"}},
+            // Depths and widths that fill matrix tiles or not, and many blocks.
+            AttentionCase{kHeads,
+                          "bhqk",
+                          {{1, 197, 2, 64}, {1, 197, 2, 64}, {1, 197, 2, 64}, {1, 1, 197, 197}},
+                          {"Add"}},
+            AttentionCase{kBatch, "bhqk", {{1, 2, 65, 72}, {1, 2, 129, 72}, {1, 2, 129, 80}}},
+            AttentionCase{kHeads, "bhqk", {{1, 300, 2, 32}, {1, 500, 2, 32}, {1, 500, 2, 48}}},
             // Many queries, few keys: vectors of keys and columns that are whole, half and odd.
             AttentionCase{kBatch, "bhqk", {{1, 2, 17, 5}, {1, 2, 1, 5}, {1, 2, 1, 64}}},
             AttentionCase{kBatch, "bhqk", {{1, 2, 20, 7}, {1, 2, 8, 7}, {1, 2, 8, 57}}},
@@ -386,6 +410,17 @@ TEST(Attention, HiddenBlocksAreSkippedWithTheSameBits) {
         ASSERT_NEAR((*y)[0].data<float>()[i], (*expected)[0].data<float>()[i], 2e-6) << hidden;
         ASSERT_NEAR((*y)[0].data<float>()[i], (*strict)[0].data<float>()[i], 2e-6) << hidden;
       }
+      node.op = "_MklNativeAttention";
+      node.attrs["T"] = AttrValue(DType::kBfloat16);
+      const auto rounded = RunNode(node, Rounded(inputs));
+      ASSERT_TRUE(rounded.ok()) << rounded.status();
+      for (int64_t i = 0; i < (*y)[0].num_elements(); ++i) {
+        // The inputs are below 2, and scores below 16.
+        ASSERT_NEAR(static_cast<float>((*rounded)[0].data<bfloat16>()[i]),
+                    (*expected)[0].data<float>()[i], 0.1f)
+            << hidden << " " << i;
+      }
+      node.attrs["T"] = AttrValue(DType::kFloat);
     }
   }
 }
@@ -464,6 +499,13 @@ TEST(Attention, NaNStaysInItsRows) {
         ASSERT_TRUE(y.ok()) << y.status();
         for (int64_t i = 0; i < (*y)[0].num_elements(); ++i) {
           ASSERT_EQ(std::isnan((*y)[0].data<float>()[i]), i / 8 == 1) << op << i;
+        }
+        node.attrs["T"] = AttrValue(DType::kBfloat16);
+        const auto rounded = RunNode(node, Rounded(inputs));
+        ASSERT_TRUE(rounded.ok()) << rounded.status();
+        for (int64_t i = 0; i < (*rounded)[0].num_elements(); ++i) {
+          const float x = static_cast<float>((*rounded)[0].data<bfloat16>()[i]);
+          ASSERT_EQ(std::isnan(x), i / 8 == 1) << op << i;
         }
       }
     }
