@@ -99,25 +99,30 @@ Shape BoundSessions::StatedShape(size_t input) const {
 Shape BoundSessions::ShapeFor(size_t input, const Tensor& tensor) const {
   const Shape stated = StatedShape(input);
   const int rank = tensor.shape().rank();
-  if (any_width_[input] || rank < 2 || !IsFloating(tensor.dtype())) return stated;
-  if (stated.has_rank() && (stated.rank() != rank || stated.dim(rank - 1) >= 0)) return stated;
+  const Fixed fixed = fixed_[input];
+  if (fixed == Fixed::kNone || rank < 2 || !IsFloating(tensor.dtype())) return stated;
+  if (stated.has_rank() && stated.rank() != rank) return stated;
   std::vector<int64_t> dims(static_cast<size_t>(rank), -1);
   if (stated.has_rank()) dims.assign(stated.dims().begin(), stated.dims().end());
-  dims.back() = tensor.shape().dim(rank - 1);
+  for (int d = fixed == Fixed::kLast ? rank - 1 : 1; d < rank; ++d) {
+    int64_t& dim = dims[static_cast<size_t>(d)];
+    if (dim < 0) dim = tensor.shape().dim(d);
+  }
   return Shape(dims);
 }
 
-void BoundSessions::CheckWidths(const std::vector<TensorPtr>& inputs) {
+void BoundSessions::CheckShapes(const std::vector<TensorPtr>& inputs) {
   for (std::shared_ptr<BoundSession>* const made : {&bound_, &free_}) {
     bool fits = true;
     for (size_t i = 0; *made != nullptr && i < (*made)->fed.size(); ++i) {
       const auto input = static_cast<size_t>((*made)->fed[i]);
       const Shape& wanted = (*made)->session->inputs()[i].shape;
+      const Shape now = ShapeOf(inputs[input].get());
       // What TensorFlow knew the run refuses.
-      if (wanted.CompatibleWith(ShapeOf(inputs[input].get())) || wanted == StatedShape(input)) {
-        continue;
-      }
-      any_width_[input] = true;
+      if (wanted.CompatibleWith(now) || wanted == StatedShape(input)) continue;
+      const int rank = wanted.rank();
+      const bool same_width = now.rank() == rank && now.dim(rank - 1) == wanted.dim(rank - 1);
+      fixed_[input] = std::min(fixed_[input], same_width ? Fixed::kLast : Fixed::kNone);
       fits = false;
     }
     if (!fits) made->reset();
@@ -138,7 +143,7 @@ bool BoundSessions::LeaveOut(const std::vector<TensorPtr>& inputs) {
 absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::For(std::vector<TensorPtr>& inputs,
                                                                  int threads) {
   MutexLock lock(&mutex_);
-  CheckWidths(inputs);
+  CheckShapes(inputs);
   if (bound_ != nullptr && bound_->threads != threads) bound_.reset();
   if (bound_ != nullptr) {
     ++calls_of_bound_;

@@ -40,7 +40,7 @@ class BoundSessions {
       : process_(process),
         graph_(std::move(graph)),
         stable_(std::move(stable)),
-        any_width_(graph_.inputs().size(), false) {}
+        fixed_(graph_.inputs().size(), Fixed::kAllButFirst) {}
 
   // For these inputs; the caller keeps the handles that are left. Variables that keep changing are
   // bound less and less often, because each session is rewritten anew; one that has other memory in
@@ -53,11 +53,13 @@ class BoundSessions {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // What TensorFlow knows of the input's shape: nothing, if a function is called with it.
   Shape StatedShape(size_t input) const;
-  // What the session asks for: that, and the last dimension of this tensor. Rules need the width of
-  // what layers read.
+  // The dimensions of an input that a session asks for.
+  enum class Fixed { kNone, kLast, kAllButFirst };
+  // What the session asks for: that, and dimensions of this tensor. Rules need the width of what
+  // layers read, and the number of steps of sequences.
   Shape ShapeFor(size_t input, const Tensor& tensor) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Ends the sessions whose inputs had other widths.
-  void CheckWidths(const std::vector<TensorPtr>& inputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Ends the sessions whose inputs had other shapes, and lets dimensions vary that have changed.
+  void CheckShapes(const std::vector<TensorPtr>& inputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Takes the inputs out of stable_ that differ, if others do not. Whether there were such.
   bool LeaveOut(const std::vector<TensorPtr>& inputs) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
@@ -65,7 +67,7 @@ class BoundSessions {
   const Graph graph_;
   Mutex mutex_;
   std::vector<int> stable_ ABSL_GUARDED_BY(mutex_);
-  std::vector<bool> any_width_ ABSL_GUARDED_BY(mutex_);  // inputs whose last dimension has changed
+  std::vector<Fixed> fixed_ ABSL_GUARDED_BY(mutex_);  // by input: what has not changed so far
   int64_t calls_of_bound_ ABSL_GUARDED_BY(mutex_) = 0;
   std::shared_ptr<BoundSession> bound_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<BoundSession> free_ ABSL_GUARDED_BY(mutex_);  // its weights are inputs

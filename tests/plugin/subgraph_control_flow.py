@@ -92,6 +92,17 @@ def test_widths_that_change():
             x, w = random(*shape), random(width, 4)
             close(run(x, w), dense(layers_of(x @ w) @ w.T @ w))
 
+    # Of images, first the number, then the size.
+    def filtered(x):
+        for _ in range(2):
+            x = tf.nn.relu(tf.nn.conv2d(x, tf.ones([3, 3, 2, 2]) / 9, 1, "SAME"))
+        return x
+
+    run = tf.function(filtered, input_signature=[tf.TensorSpec([None, None, None, 2])])
+    for shape in ((1, 8, 8, 2), (2, 8, 8, 2), (1, 9, 7, 2), (1, 8, 8, 2), (3, 1, 5, 2)):
+        x = random(*shape)
+        close(run(x), filtered(x))
+
     # While a variable changes as well, so that there is a session that has it as an input.
     v = tf.Variable(WEIGHTS[0])
     run = tf.function(lambda x: dense(layers_of(tf.tanh(tf.reduce_sum(x, -1, True) * v[0]) @ v)),
