@@ -12,6 +12,7 @@
 #include "graph/functions.h"
 #include "graph/verify.h"
 #include "graph_rewrite/call_shapes.h"
+#include "graph_rewrite/constant_arguments.h"
 #include "graph_rewrite/loop_invariants.h"
 #include "ops/op.h"
 
@@ -245,6 +246,7 @@ absl::StatusOr<RewriteReport> Rewrite(Graph& graph, const RewriteOptions& asked)
   report.enabled = flags.onednn_opts;
   if (report.enabled) {
     const auto start = Clock::now();
+    BindConstantArguments(graph);
     for (Phase phase : kPhases) {
       if (!IsAskedFor(phase, options)) continue;
       report.phases.emplace_back();

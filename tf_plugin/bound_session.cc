@@ -5,7 +5,6 @@
 
 #include "env/containers.h"
 #include "env/status.h"
-#include "tf_plugin/constant_arguments.h"
 
 namespace tenon::plugin {
 namespace {
@@ -80,7 +79,6 @@ absl::StatusOr<std::shared_ptr<BoundSession>> BoundSessions::Make(std::vector<Te
     shapes[node] = ShapeFor(i, ViewOf(inputs[i].get()));
   }
   TENON_ASSIGN_OR_RETURN(Graph graph, WithConstants(graph_, values, shapes));
-  BindConstantArguments(graph);
   SessionOptions options;
   options.flags = process_.flags();
   options.flags->dump_dir.clear();  // the graph pass has written it

@@ -1,4 +1,4 @@
-#include "tf_plugin/constant_arguments.h"
+#include "graph_rewrite/constant_arguments.h"
 
 #include <algorithm>
 #include <memory>
@@ -12,7 +12,7 @@
 #include "graph_rewrite/loop_invariants.h"
 #include "ops/op.h"
 
-namespace tenon::plugin {
+namespace tenon {
 namespace {
 
 class Binder {
@@ -39,6 +39,19 @@ class Binder {
     const Node* n = &graph.node(e.node);
     while (n->op == "Identity") n = &graph.node(n->inputs[0].node);
     return n->op == "Const" ? n : nullptr;
+  }
+
+  // Whether it is a vector of integers that the function compares with something, as the lengths of
+  // sequences with the number of a step. A rule reads it outside of the loop.
+  static bool IsLengths(const Node& constant, const Graph& body, const std::vector<Use>& uses) {
+    // op names: comparisons
+    static constexpr absl::string_view kOps[] = {"Less", "LessEqual", "Greater", "GreaterEqual"};
+    const auto* value = constant.attr<Tensor>("value");
+    return value != nullptr && IsInteger(value->dtype()) && value->shape().rank() == 1 &&
+           std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
+             const std::string& op = body.node(use.reader).op;
+             return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
+           });
   }
 
   void Bind(const Graph& graph) {
@@ -69,13 +82,18 @@ class Binder {
   void BindIn(const std::string& name, const std::vector<const Node*>& arguments) {
     const auto function = functions_.find(name);
     if (function == functions_.end() || calls_[name] != 1) return;
-    Graph body = *function->second;
+    const std::shared_ptr<const Graph> before = function->second;
+    if (std::all_of(arguments.begin(), arguments.end(), [](auto* n) { return n == nullptr; })) {
+      return Bind(*before);
+    }
+    Graph body = *before;
     Rewriter rewriter(body);
     for (size_t i = 0; i < std::min(arguments.size(), body.inputs().size()); ++i) {
       if (arguments[i] == nullptr) continue;
       const NodeId argument = body.inputs()[i].node;
       const auto found = rewriter.uses(argument);
       const std::vector<Use> uses(found.begin(), found.end());
+      if (IsLengths(*arguments[i], body, uses)) continue;
       Node constant;
       constant.name = body.node(argument).name + "/constant";
       constant.op = "Const";
@@ -100,4 +118,4 @@ void BindConstantArguments(Graph& graph) {
   if (!graph.functions().empty()) Binder(graph).Run();
 }
 
-}  // namespace tenon::plugin
+}  // namespace tenon
