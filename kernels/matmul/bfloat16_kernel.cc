@@ -129,6 +129,7 @@ class DenseKernel final : public Kernel {
     p.rows = std::min(part_.lines, work_.lines - line) * work_.per_line;
     p.a = r.input<uint16_t>(0);
     p.a_row = product_.terms;
+    p.only_row = product_.rows == 1;
     const size_t tap = 0;
     p.taps = &tap;
     if (product_.places.empty()) {

@@ -388,7 +388,7 @@ class Multiplier {
     // large ones are read once.
     const bool by_rows = strips * strip_bytes_ <= kSmallWeights;
     // A single row takes as long as it takes to load the weights, which may still be in the cache.
-    const bool in_cache = p_.rows == 1 && strips * strip_bytes_ <= kCachedWeights;
+    const bool in_cache = p_.only_row && strips * strip_bytes_ <= kCachedWeights;
     for (size_t i = 0; i < groups * strips; ++i) {
       const size_t group = by_rows ? i / strips : i % groups;
       const size_t strip = p_.first_strip + (by_rows ? i % strips : i / groups);
@@ -434,7 +434,7 @@ class Multiplier {
       block.first_rows = std::min(rows, TileConfig::kRows);
       block.second_rows = rows - block.first_rows;
       config_.SetRows(block.first_rows, std::max<size_t>(block.second_rows, 1));
-      const auto multiply = rows == 1 ? (two ? MultiplyRow<2> : MultiplyRow<1>)
+      const auto multiply = p_.only_row ? (two ? MultiplyRow<2> : MultiplyRow<1>)
                             : one     ? (two ? MultiplyBlock<1, 2> : MultiplyBlock<1, 1>)
                                       : (two ? MultiplyBlock<2, 2> : MultiplyBlock<2, 1>);
       multiply(p_, offsets_, block, ahead_, pending_);

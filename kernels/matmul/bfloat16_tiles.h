@@ -48,6 +48,8 @@ struct Bfloat16Product {
   // strips.steps() * kBfloat16TileTerms terms; those beyond `channels` are finite numbers.
   const uint16_t* a = nullptr;
   size_t a_row = 0, rows = 0;
+  // The result has no other rows: vector code may compute it, which sums in another order.
+  bool only_row = false;
   const size_t* taps = nullptr;
   // If not null: rows of one piece are copied there first, in the order in which tiles read them.
   // They have only their channels then, and may lie anywhere: row i at a + a_rows[i], if that is

@@ -244,6 +244,23 @@ TEST_P(Bfloat16ProductTest, AgreesWithFloats) {
   }
 }
 
+TEST_P(Bfloat16ProductTest, BitsDoNotDependOnTheRow) {
+  const Product& c = GetParam();
+  const std::vector<std::string> chain = {"BiasAdd", "_GeluExact"};
+  std::vector<Tensor> inputs = Inputs(chain);
+  bfloat16* const a = inputs[0].data<bfloat16>();
+  for (int64_t r = 1; r < c.rows; ++r) std::copy_n(a, c.terms, a + r * c.terms);
+  for (const int threads : {1, 2, 5}) {
+    const auto y = RunNode(NodeFor("_MklNative", DType::kBfloat16, chain), inputs,
+                           {.threads = threads, .constants = {1}});
+    ASSERT_TRUE(y.ok()) << y.status();
+    const auto* first = reinterpret_cast<const uint16_t*>(y->outputs[0].raw());
+    for (int64_t i = 0; i < c.rows * c.columns; ++i) {
+      ASSERT_EQ(first[i], first[i % c.columns]) << "row " << i / c.columns;
+    }
+  }
+}
+
 TEST_P(Bfloat16ProductTest, KeepsInfinitiesAndNan) {
   for (const auto& chain : kChains) {
     SCOPED_TRACE(Described(chain));
