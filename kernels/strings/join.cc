@@ -88,7 +88,6 @@ absl::StatusOr<std::unique_ptr<Kernel>> SegmentJoinKernel(PrepareContext& p) {
     const std::vector<int64_t> ids = IntegersAt(ids_type, run.input(1), rows);
     std::string* out = run.output<std::string>(0);
     std::fill_n(out, segments * width, std::string());
-    std::vector<bool> begun(static_cast<size_t>(segments), false);
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t id = ids[static_cast<size_t>(r)];
       if (id >= segments) {
@@ -97,10 +96,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> SegmentJoinKernel(PrepareContext& p) {
       if (id < 0) continue;
       for (int64_t i = 0; i < width; ++i) {
         std::string& text = out[id * width + i];
-        if (begun[static_cast<size_t>(id)]) text += separator;
+        if (!text.empty()) text += separator;  // none after empty strings at the beginning
         text += run.input<std::string>(0)[r * width + i];
       }
-      begun[static_cast<size_t>(id)] = true;
     }
     return absl::OkStatus();
   });

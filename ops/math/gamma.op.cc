@@ -31,8 +31,8 @@ double DigammaOf(double x) {
   double reflected = 0;
   if (x <= 0) {
     if (x == std::floor(x)) return std::numeric_limits<double>::quiet_NaN();  // a pole
-    const double fraction = x - std::floor(x);
-    reflected = -kPi / std::tan(kPi * fraction);
+    const double to_nearest = x - std::nearbyint(x);  // exact, near a pole too
+    reflected = -kPi / std::tan(kPi * to_nearest);
     x = 1 - x;
   }
   long double sum = 0;  // near the zero at 1.46 it cancels against the logarithm
