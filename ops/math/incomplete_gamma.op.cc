@@ -57,7 +57,10 @@ constexpr auto kZeta = []<typename T>(T x, T q) {
     return q < 1 ? kInfinity : T(q == 1 ? 1 : 0);  // q^-x, the first term
   if (IsTiny(x, q)) return T(0);
   if (IsFarBelowZero(x, q)) return ZetaFarBelowZero(x, q);
-  return Eigen::numext::zeta(x, q);
+  const T y = Eigen::numext::zeta(x, q);
+  // TensorFlow ends the sum where its terms are too small, also if larger ones would follow.
+  const bool has_value = x > 1 && x == std::floor(x) && q < 0 && q != std::floor(q);
+  return std::isnan(y) && has_value ? std::pow(q, -x) : y;
 };
 constexpr auto kPolygamma = []<typename T>(T n, T x) {  // calls zeta(n + 1, x)
   if (IsPoleOfHugeOrder(n, x)) return std::numeric_limits<T>::infinity();
