@@ -23,6 +23,7 @@ struct QuantizeArgs {
   ModelArgs model;
   std::string data, output, method = "error", accuracy, labels;
   QuantizeOptions options;
+  double max_error_percent = 100 * QuantizeOptions().max_error;
   WeightsArgs weights;
 };
 
@@ -132,8 +133,8 @@ Command AddQuantizeCommand(CLI::App& parent) {
       ->check(CLI::Range(50.0, 100.0));
   app->add_option("--batch", options.batch, "samples per run (the model's batch size, or 8)")
       ->check(CLI::Range(1, 1 << 20));
-  app->add_option("--max-error", options.max_error,
-                  "percent: layers whose error is larger stay in fp32")
+  app->add_option("--max-error", args->max_error_percent,
+                  "percent: layers whose error is larger stay in fp32 (30)")
       ->check(CLI::Range(0.001, 1000.0));
   app->add_flag("!--no-equalize", options.equalize, "no cross-layer equalization");
   app->add_flag("--keep-first", options.keep_first, "keep the first layer in fp32");
@@ -144,7 +145,7 @@ Command AddQuantizeCommand(CLI::App& parent) {
   app->add_option("--labels", args->labels, ".npz with the labels, if they are not in --data");
   AddWeightsArgs(*app, args->weights);
   return {app, [args] {
-            args->options.max_error /= 100;
+            args->options.max_error = args->max_error_percent / 100;
             return RunQuantize(*args);
           }};
 }

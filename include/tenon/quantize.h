@@ -24,7 +24,7 @@ typedef struct tenon_quantize_options {
   /* Weights and activations. */
   const char* method; /* how ranges are chosen: "error", "minmax", "percentile", "entropy" */
   double percentile;
-  double max_error; /* layers whose relative error is larger stay in float; 0: no limit */
+  double max_error; /* layers whose relative error is larger stay in float (.3); 0: no limit */
   int equalize;     /* cross-layer equalization */
   int keep_first;   /* the first layer stays in float */
   int keep_last;
@@ -37,10 +37,10 @@ typedef struct tenon_quantize_options {
   int embeddings;        /* also the weights of embeddings */
   int64_t least_weights; /* layers with fewer stay in float */
 } tenon_quantize_options;
-#define TENON_QUANTIZE_OPTIONS_INIT                                                               \
-  {                                                                                               \
-    sizeof(tenon_quantize_options), NULL, NULL, 0, NULL, NULL, "error", 99.999, 0, 1, 0, 0, NULL, \
-        64, "float16", 0, 1, 4096                                                                 \
+#define TENON_QUANTIZE_OPTIONS_INIT                                                                \
+  {                                                                                                \
+    sizeof(tenon_quantize_options), NULL, NULL, 0, NULL, NULL, "error", 99.999, .3, 1, 0, 0, NULL, \
+        64, "float16", 0, 1, 4096                                                                  \
   }
 
 /* Quantizes `model` and writes it to `output`: a .pb or .pbtxt file, or a new SavedModel folder

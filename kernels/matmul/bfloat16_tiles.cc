@@ -435,8 +435,8 @@ class Multiplier {
       block.second_rows = rows - block.first_rows;
       config_.SetRows(block.first_rows, std::max<size_t>(block.second_rows, 1));
       const auto multiply = p_.only_row ? (two ? MultiplyRow<2> : MultiplyRow<1>)
-                            : one     ? (two ? MultiplyBlock<1, 2> : MultiplyBlock<1, 1>)
-                                      : (two ? MultiplyBlock<2, 2> : MultiplyBlock<2, 1>);
+                            : one       ? (two ? MultiplyBlock<1, 2> : MultiplyBlock<1, 1>)
+                                        : (two ? MultiplyBlock<2, 2> : MultiplyBlock<2, 1>);
       multiply(p_, offsets_, block, ahead_, pending_);
       pending_ = {whole ? FindFinish<true>(p_.finish) : FindFinish<false>(p_.finish), block.sums,
                   first, rows, column};

@@ -22,8 +22,9 @@ struct QuantizeOptions {
   RangeOptions range;
   bool equalize = true;  // cross-layer equalization (equalize.h)
   int64_t batch = 0;     // samples per run; 0: the model's fixed batch size, or 8
-  // Layers with a larger relative error stay in fp32; 0: no limit.
-  double max_error = 0;
+  // Layers with a larger relative error stay in fp32; 0: no limit. A usual error is .01; with a
+  // very large one, inputs have scales too different for one range.
+  double max_error = 0.3;
   bool keep_first = false, keep_last = false;
   std::vector<std::string> keep;  // names of layers that stay in fp32
   // The class of each sample: top-1 is counted in the first output of rank 2.

@@ -67,6 +67,32 @@ out whole = %whole
   EXPECT_FALSE(Identical(want[0].second, got[0].second));
 }
 
+// One range for all columns leaves nothing of the small ones, on which the result depends.
+TEST(Quantize, ALayerWithAVeryLargeErrorStaysInFloat) {
+  const Graph graph = Parsed(R"(
+%x = Placeholder() {dtype=float, shape=<?,4>}
+%w = Const() {value=float<4,2>{1e-6, -1e-6, 0.5, -0.25, 0.125, 0.75, -0.5, 0.5}}
+%y = MatMul(%x, %w)
+%v = Const() {value=float<2,3>{random 1 -1 1}}
+%z = MatMul(%y, %v)
+in x = %x
+out y = %y
+out z = %z
+)");
+  const std::vector<NamedTensor> inputs = {{"x", Rows()}};
+  const auto quantized = Quantize(graph, inputs, {});
+  ASSERT_TRUE(quantized.ok()) << quantized.status();
+  EXPECT_EQ(quantized->report.layers.at(0).kept, "its error is above 30 %");
+  EXPECT_EQ(quantized->report.layers.at(1).kept, "");
+  EXPECT_TRUE(
+      Identical(Outputs(graph, inputs)[0].second, Outputs(quantized->graph, inputs)[0].second));
+  QuantizeOptions no_limit;
+  no_limit.max_error = 0;
+  const auto anyway = Quantize(graph, inputs, no_limit);
+  ASSERT_TRUE(anyway.ok()) << anyway.status();
+  EXPECT_EQ(anyway->report.layers.at(0).kept, "");
+}
+
 // A part that is much smaller than the others keeps its own range.
 TEST(Quantize, JoinedTensorsOfDifferentSizesHaveTheirOwnRanges) {
   const Graph graph = Parsed(R"(
