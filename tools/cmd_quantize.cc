@@ -50,9 +50,13 @@ void PrintReport(const QuantizeReport& report) {
     std::printf("%lld samples left out: they do not fill a batch\n",
                 static_cast<long long>(report.left_out));
   }
+  constexpr double kUseless = 0.3;
   for (const OutputReport& out : report.outputs) {
     std::printf("output %s: error %.3f %%, correlation %.6f\n", out.name.c_str(), 100 * out.error,
                 out.correlation);
+    if (!(out.error <= kUseless)) {
+      std::printf("warning: output %s has little left of the model in fp32\n", out.name.c_str());
+    }
   }
   if (report.top1_before.has_value()) {
     std::printf("top-1: %.2f %% in fp32, %.2f %% in int8\n", 100 * *report.top1_before,

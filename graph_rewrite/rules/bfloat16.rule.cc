@@ -6,6 +6,7 @@
 
 #include "env/status.h"
 #include "graph_rewrite/dtype_regions.h"
+#include "graph_rewrite/exact_products.h"
 #include "graph_rewrite/product_labels.h"
 #include "graph_rewrite/rule.h"
 #include "ops/op.h"
@@ -38,6 +39,16 @@ bool IsGlobalAverage(RuleContext& context, const Node& n) {
          (*values == std::vector<int64_t>{1, 2} || *values == std::vector<int64_t>{2, 1});
 }
 
+// Whether it is a product that chooses features, or whose result is compared with something.
+bool NeedsAllDigits(const RuleContext& context, const Node& n) {
+  if (!IsPlainProduct(n.op)) return false;
+  const Tensor* const weights = context.Constant(n.inputs[1]);
+  if (weights == nullptr) return false;
+  const bool* const transposed = n.attr<bool>(n.op == "MatMul" ? "transpose_b" : "adj_y");
+  return IsCompared(context, n.id) ||
+         (n.op != "Einsum" && ChoosesTerms(*weights, transposed != nullptr && *transposed));
+}
+
 absl::Status ConvertToBfloat16(RuleContext& context) {
   const auto role = [&](NodeId id) {
     const Node& n = context.node(id);
@@ -46,7 +57,7 @@ absl::Status ConvertToBfloat16(RuleContext& context) {
       return RegionRole::kStart;
     }
     // Rounding gains little where nothing is summed, and makes phases and coordinates coarse.
-    if (SumsOneTerm(context, n)) return RegionRole::kNone;
+    if (SumsOneTerm(context, n) || NeedsAllDigits(context, n)) return RegionRole::kNone;
     if (n.op == "Mean") {
       return IsGlobalAverage(context, n) ? RegionRole::kFollower : RegionRole::kNone;
     }

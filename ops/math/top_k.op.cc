@@ -94,6 +94,7 @@ class RowSelector {
   template <typename Take>
   void Select(const T* x, Take take) {
     if constexpr (kPacks) {
+      if (few_ && k_ == 1) return SelectFirst(x, take);
       if (few_) return SelectFew(x, take);
       if (packs_) return SelectPacked(x, take);
     }
@@ -116,6 +117,19 @@ class RowSelector {
 
   // An element with its index: lower keys come first in the result.
   static uint64_t KeyOf(const T* x, size_t i) { return uint64_t{DescendingKey(x[i])} << 32 | i; }
+
+  template <typename Take>
+  void SelectFirst(const T* x, Take take) const {
+    auto best = ToCompute(x[0]);
+    size_t at = 0;
+    for (size_t i = 1; i < n_ && best == best; ++i) {  // NaN counts as larger than all
+      const auto value = ToCompute(x[i]);
+      if (value <= best) continue;
+      best = value;
+      at = i;
+    }
+    take(0, static_cast<int64_t>(at));
+  }
 
   // Keeps the best elements so far, the worst of them in front. Most of the others are not better
   // than that, which a loop over some elements at a time finds out.

@@ -15,6 +15,7 @@
 #include "runtime/quantize/equalize.h"
 #include "runtime/quantize/insert.h"
 #include "runtime/quantize/names.h"
+#include "runtime/quantize/pool_pads.h"
 #include "runtime/quantize/samples.h"
 #include "runtime/quantize/scheme.h"
 
@@ -116,6 +117,7 @@ absl::Status Quantizer::Prepare() {
     Rewriter rw(graph_);
     RuleContext context(rw, services_);
     TENON_RETURN_IF_ERROR(FlattenDenseLayers(context));
+    PadPoolsWithZeros(context);
   }
   NameByKeys(graph_);  // last: rewriting removes Identity
   return absl::OkStatus();

@@ -6,6 +6,7 @@
 
 #include "env/containers.h"
 #include "env/status.h"
+#include "graph_rewrite/exact_products.h"
 #include "graph_rewrite/quantized.h"
 #include "graph_rewrite/sign.h"
 #include "ops/op.h"
@@ -26,9 +27,11 @@ std::string WhyKept(RuleContext& context, const Node& n, const Tensor& weights) 
   if (AttrOr<std::string>(n, "data_format", "NHWC") != "NHWC") return "not NHWC";
   if (AttrOr(n, "transpose_a", false)) return "its data are transposed";
   if (n.op == "DepthwiseConv2dNative" && weights.shape()[3] != 1) return "a channel multiplier";
-  if (n.op == "MatMul" && weights.shape()[AttrOr(n, "transpose_b", false) ? 1 : 0] == 1) {
+  if (n.op == "MatMul" && (weights.shape()[AttrOr(n, "transpose_b", false) ? 1 : 0] == 1 ||
+                           ChoosesTerms(weights, AttrOr(n, "transpose_b", false)))) {
     return "it sums nothing";
   }
+  if (IsCompared(context, n.id)) return "its result is compared";
   if (n.op == "Conv2D") {
     const Shape& data = context.shapes.shape(n.inputs[0]);
     if (data.has_rank() && data.rank() == 4 && data[3] >= 0 && data[3] != weights.shape()[2]) {
@@ -70,6 +73,10 @@ class Tensors {
   std::vector<size_t> parent_;
 };
 
+bool PadsWithANumber(const RuleContext& context, Endpoint e) {
+  return context.node(e).op == "PadV2" && !IsZeroPad(context, e);
+}
+
 // The inputs whose range contains the op's results, for ops that compute the same on integers as on
 // floats.
 std::vector<Endpoint> MovedInputs(RuleContext& context, Endpoint e) {
@@ -78,8 +85,10 @@ std::vector<Endpoint> MovedInputs(RuleContext& context, Endpoint e) {
   if (AttrOr(n, "T", DType::kInvalid) != DType::kFloat) return {};
   switch (FactsOf(n.op).on_integers) {
     case OnIntegers::kPools:
-      return quantized::PoolsPixels(n) ? std::vector<Endpoint>{n.inputs[0]}
-                                       : std::vector<Endpoint>{};
+      // What is padded with another number than zero has a range that says nothing of the image.
+      return quantized::PoolsPixels(n) && !PadsWithANumber(context, n.inputs[0])
+                 ? std::vector<Endpoint>{n.inputs[0]}
+                 : std::vector<Endpoint>{};
     case OnIntegers::kPads:
       return IsZeroPad(context, e) ? std::vector<Endpoint>{n.inputs[0]} : std::vector<Endpoint>{};
     case OnIntegers::kRearranges:

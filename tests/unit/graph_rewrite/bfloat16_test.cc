@@ -46,6 +46,33 @@ out b = %b
   EXPECT_EQ(CountOf(g, "Cast"), 2);
 }
 
+TEST(ConvertToBfloat16, ProductsThatChooseOrAreComparedStayInFloat) {
+  const Graph g = Converted(R"(
+%x = Placeholder() {dtype=float, shape=<?,3>}
+%choice = Const() {value=float<3,2>{0,1,0,0,1,0}}
+%chosen = MatMul(%x, %choice)
+%w = Const() {value=float<2,4>{1,2,3,4,5,6,7,8}}
+%a = MatMul(%chosen, %w)
+%b = Const() {value=float<4>{1,2,3,4}}
+%shifted = BiasAdd(%a, %b)
+%limit = Const() {value=float<>{0.5}}
+%over = Less(%shifted, %limit)
+%numbers = Cast(%over) {SrcT=bool, DstT=float}
+%v = Const() {value=float<4,2>{1,2,3,4,5,6,7,8}}
+%y = MatMul(%numbers, %v)
+in x = %x
+out y = %y
+)");
+  EXPECT_EQ(TypeOf(g, "chosen"), DType::kFloat);
+  EXPECT_EQ(TypeOf(g, "y"), DType::kBfloat16);
+  for (NodeId id : g.NodeIds()) {
+    const Node& n = g.node(id);
+    if (n.op == "Less") {
+      EXPECT_EQ(*n.attr<DType>("T"), DType::kFloat);
+    }
+  }
+}
+
 TEST(ConvertToBfloat16, TheLastSoftmaxStaysInFloat) {
   const Graph g = Converted(R"(
 %x = Placeholder() {dtype=float, shape=<?,4>}

@@ -500,6 +500,29 @@ TEST_F(OwnConvolutions, ServePaddingThatOnednnComputesSlowly) {
   EXPECT_EQ(cases, 7);
 }
 
+// Far outside of the image; also with each channel as a group.
+TEST_F(OwnConvolutions, PadDilatedDepthwiseWindows) {
+  for (const bool depthwise : {true, false}) {
+    AttrMap attrs;
+    attrs["T"] = DType::kFloat;
+    attrs["strides"] = std::vector<int64_t>{1, 1, 1, 1};
+    attrs["dilations"] = std::vector<int64_t>{1, 12, 9, 1};
+    attrs["padding"] = std::string("SAME");
+    const Shape filter = depthwise ? Shape({3, 3, 40, 1}) : Shape({3, 3, 1, 40});
+    const std::string op = depthwise ? "DepthwiseConv2dNative" : "Conv2D";
+    const std::vector<Tensor> inputs = {RandomTensor(DType::kFloat, Shape({2, 20, 23, 40}), 1),
+                                        RandomTensor(DType::kFloat, filter, 2)};
+    const auto got = RunNode(MakeNode("_MklNative" + op, attrs), inputs, {.constants = {1}});
+    const auto want = RunNode(MakeNode(op, attrs), inputs, {});
+    ASSERT_TRUE(got.ok()) << got.status();
+    ASSERT_TRUE(want.ok()) << want.status();
+    EXPECT_FALSE(absl::StartsWith(got->implementation, "jit:")) << got->implementation;
+    for (int64_t i = 0; i < want->outputs[0].num_elements(); ++i) {
+      ASSERT_NEAR(got->outputs[0].data<float>()[i], want->outputs[0].data<float>()[i], 1e-5);
+    }
+  }
+}
+
 // Those whose names begin with the implementation's.
 TEST_F(OwnConvolutions, ServeFewOutputsAndSmallGroups) {
   int cases = 0;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "graph/text.h"
 #include "tests/support/interpreter.h"
 
@@ -91,6 +92,66 @@ out z = %z
   const auto anyway = Quantize(graph, inputs, no_limit);
   ASSERT_TRUE(anyway.ok()) << anyway.status();
   EXPECT_EQ(anyway->report.layers.at(0).kept, "");
+}
+
+// PyTorch's max pools, as converters write them.
+TEST(Quantize, PadsBelowAllNumbersBeforeAMaxPool) {
+  for (const char* fill : {"-3.4028235e38", "-inf", "-1e9", "0"}) {
+    for (const char* activation : {"Relu", "Identity"}) {
+      SCOPED_TRACE(absl::StrCat(fill, " ", activation));
+      const Graph graph = Parsed(absl::StrCat(R"(
+%x = Placeholder() {dtype=float, shape=<?,8,8,2>}
+%w = Const() {value=float<3,3,2,16>{random 1 -1 1}}
+%y = Conv2D(%x, %w) {strides=[1, 1, 1, 1], padding="SAME"}
+%a = )",
+                                              activation, R"((%y)
+%pads = Const() {value=int32<4,2>{0, 0, 1, 1, 1, 1, 0, 0}}
+%fill = Const() {value=float<>{)",
+                                              fill, R"(}}
+%padded = PadV2(%a, %pads, %fill)
+%pool = MaxPool(%padded) {ksize=[1, 3, 3, 1], strides=[1, 2, 2, 1], padding="VALID"}
+%v = Const() {value=float<3,3,16,16>{random 2 -1 1}}
+%z = Conv2D(%pool, %v) {strides=[1, 1, 1, 1], padding="SAME"}
+in x = %x
+out z = %z
+)"));
+      Tensor x = *Tensor::Allocate(DType::kFloat, Shape({4, 8, 8, 2}));
+      for (int64_t i = 0; i < x.num_elements(); ++i) {
+        x.data<float>()[i] = 0.1f * static_cast<float>(i * 37 % 41 - 20);
+      }
+      const std::vector<NamedTensor> inputs = {{"x", x}};
+      const auto quantized = Quantize(graph, inputs, {});
+      ASSERT_TRUE(quantized.ok()) << quantized.status();
+      for (const auto& layer : quantized->report.layers) EXPECT_EQ(layer.kept, "");
+      EXPECT_LT(quantized->report.outputs.at(0).error, 0.03);
+    }
+  }
+}
+
+// As in decision trees that are written as products: one input for each node, and its threshold.
+TEST(Quantize, ProductsThatChooseAndThoseThatAreComparedStayInFloat) {
+  const Graph graph = Parsed(R"(
+%x = Placeholder() {dtype=float, shape=<?,4>}
+%choice = Const() {value=float<4,3>{0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2}}
+%chosen = MatMul(%x, %choice)
+%w = Const() {value=float<3,8>{random 1 -1 1}}
+%sums = MatMul(%chosen, %w)
+%bias = Const() {value=float<8>{random 2 -1 1}}
+%shifted = BiasAdd(%sums, %bias)
+%limit = Const() {value=float<>{0.5}}
+%over = Greater(%shifted, %limit)
+%numbers = Cast(%over) {SrcT=bool, DstT=float}
+%v = Const() {value=float<8,3>{random 3 -1 1}}
+%y = MatMul(%numbers, %v)
+in x = %x
+out y = %y
+)");
+  const auto quantized = Quantize(graph, {{"x", Rows()}}, {});
+  ASSERT_TRUE(quantized.ok()) << quantized.status();
+  ASSERT_EQ(quantized->report.layers.size(), 3u);
+  EXPECT_EQ(quantized->report.layers[0].kept, "it sums nothing");
+  EXPECT_EQ(quantized->report.layers[1].kept, "its result is compared");
+  EXPECT_EQ(quantized->report.layers[2].kept, "");
 }
 
 // A part that is much smaller than the others keeps its own range.
