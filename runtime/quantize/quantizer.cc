@@ -103,12 +103,6 @@ absl::Status Quantizer::ForBatches(Session& session, absl::string_view stage,
 }
 
 absl::Status Quantizer::Prepare() {
-  for (NodeId id : graph_.NodeIds()) {
-    if (graph_.node(id).op == "VarHandleOp") {
-      return Unimplemented("the model changes its variable '", graph_.node(id).name,
-                           "': only models whose weights are constants can be quantized");
-    }
-  }
   RewriteOptions options;
   options.services = &services_;
   options.last = Phase::kFold;

@@ -94,6 +94,28 @@ out z = %z
   EXPECT_EQ(anyway->report.layers.at(0).kept, "");
 }
 
+// Keras counts the calls of layers with dropout.
+TEST(Quantize, AVariableThatIsNoWeightIsKept) {
+  const Graph graph = Parsed(R"(
+%seed = VarHandleOp() {dtype=int64, shape=<2>, _initial_value=int64<2>{7, 0}}
+%one = Const() {value=int64<2>{0, 1}}
+%next = AssignAddVariableOp(%seed, %one) {dtype=int64}
+%x = Placeholder() {dtype=float, shape=<?,4>}
+%w = Const() {value=float<4,3>{random 1 -1 1}}
+%y = MatMul(%x, %w)
+in x = %x
+out y = %y
+target %next
+)");
+  const auto quantized = Quantize(graph, {{"x", Rows()}}, {});
+  ASSERT_TRUE(quantized.ok()) << quantized.status();
+  EXPECT_EQ(quantized->report.layers.at(0).kept, "");
+  const NodeId seed = quantized->graph.FindNode("seed")->id;
+  const Tensor* const value = quantized->graph.node(seed).attr<Tensor>("_initial_value");
+  ASSERT_NE(value, nullptr);
+  EXPECT_EQ(value->data<int64_t>()[1], 0);  // not what calibration left
+}
+
 // PyTorch's max pools, as converters write them.
 TEST(Quantize, PadsBelowAllNumbersBeforeAMaxPool) {
   for (const char* fill : {"-3.4028235e38", "-inf", "-1e9", "0"}) {
