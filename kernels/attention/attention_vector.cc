@@ -20,7 +20,9 @@ namespace {
 using Offsets = std::array<int64_t, kMaxAttentionInputs + 1>;
 
 constexpr int64_t kLeastKeys = 512;  // the fewest keys that are worth a task of their own
-constexpr int64_t kMostKeys = 64;    // for AttentionKeys
+// For AttentionKeys: the most, and the most if there are matrix tiles, of which fewer would leave
+// most of a block empty.
+constexpr int64_t kMostKeys = 64, kMostKeysBesideTiles = 23;
 
 // Whether the input is a mask of queries and keys, which is transposed in tiles.
 bool IsTiled(const AttentionProblem& p, int input) {
@@ -66,7 +68,7 @@ class VectorAttention final : public Kernel {
       }
     } else {
       // Enough tasks for all threads, but not too small: each packs its keys.
-      keys_ = p_.keys.extent <= kMostKeys;
+      keys_ = p_.keys.extent <= (tiles_ ? kMostKeysBesideTiles : kMostKeys);
       const int64_t group = keys_ ? 48 : 3 * blocks_.lanes;
       const int64_t wanted = (4 * threads_ + batches_ - 1) / batches_;
       const int64_t even = (p_.rows.extent + wanted - 1) / wanted;
