@@ -10,6 +10,7 @@
 #include "graph/functions.h"
 #include "graph/rewriter.h"
 #include "graph_rewrite/loop_invariants.h"
+#include "graph_rewrite/sequence_lengths.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -44,14 +45,10 @@ class Binder {
   // Whether it is a vector of integers that the function compares with something, as the lengths of
   // sequences with the number of a step. A rule reads it outside of the loop.
   static bool IsLengths(const Node& constant, const Graph& body, const std::vector<Use>& uses) {
-    // op names: comparisons
-    static constexpr absl::string_view kOps[] = {"Less", "LessEqual", "Greater", "GreaterEqual"};
     const auto* value = constant.attr<Tensor>("value");
     return value != nullptr && IsInteger(value->dtype()) && value->shape().rank() == 1 &&
-           std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
-             const std::string& op = body.node(use.reader).op;
-             return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
-           });
+           std::any_of(uses.begin(), uses.end(),
+                       [&](const Use& use) { return ComparesBySize(body.node(use.reader).op); });
   }
 
   void Bind(const Graph& graph) {

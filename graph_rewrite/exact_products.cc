@@ -4,24 +4,14 @@
 #include <vector>
 
 #include "env/containers.h"
+#include "graph_rewrite/sequence_lengths.h"
 #include "ops/op.h"
 
 namespace tenon {
 namespace {
 
 bool Compares(absl::string_view op) {
-  // op names: comparisons.
-  static constexpr absl::string_view kOps[] = {"Less",         "LessEqual", "Greater",
-                                               "GreaterEqual", "Equal",     "NotEqual"};
-  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
-}
-
-// Whether it adds a constant, or multiplies by one.
-bool ShiftsOrScales(const RuleContext& context, const Node& n) {
-  // op names: sums and products of two.
-  static constexpr absl::string_view kOps[] = {"BiasAdd", "Add", "AddV2", "Sub", "Mul", "RealDiv"};
-  if (std::find(std::begin(kOps), std::end(kOps), n.op) == std::end(kOps)) return false;
-  return context.Constant(n.inputs[0]) != nullptr || context.Constant(n.inputs[1]) != nullptr;
+  return ComparesBySize(op) || op == "Equal" || op == "NotEqual";
 }
 
 bool IsComparedFrom(const RuleContext& context, NodeId id, HashSet<NodeId>& seen) {
@@ -31,8 +21,10 @@ bool IsComparedFrom(const RuleContext& context, NodeId id, HashSet<NodeId>& seen
     if (use.is_control()) return false;
     const Node& reader = context.node(use.reader);
     if (Compares(reader.op)) return true;
-    const bool moves = FactsOf(reader.op).moves_elements || reader.op == "Neg";
-    return (moves || ShiftsOrScales(context, reader)) && IsComparedFrom(context, use.reader, seen);
+    const bool passes = FactsOf(reader.op).moves_elements || reader.op == "Neg" ||
+                        (reader.op == "BiasAdd" && context.Constant(reader.inputs[1]) != nullptr) ||
+                        ShiftsOrScales(context, reader);
+    return passes && IsComparedFrom(context, use.reader, seen);
   });
 }
 
@@ -53,6 +45,13 @@ bool ChoosesTerms(const Tensor& weights, bool transposed) {
     }
   }
   return true;
+}
+
+bool ShiftsOrScales(const RuleContext& context, const Node& n) {
+  // op names: sums and products of two.
+  static constexpr absl::string_view kOps[] = {"Add", "AddV2", "Sub", "Mul", "RealDiv"};
+  if (std::find(std::begin(kOps), std::end(kOps), n.op) == std::end(kOps)) return false;
+  return context.Constant(n.inputs[0]) != nullptr || context.Constant(n.inputs[1]) != nullptr;
 }
 
 bool IsCompared(const RuleContext& context, NodeId id) {

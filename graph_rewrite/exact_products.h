@@ -10,6 +10,9 @@ namespace tenon {
 // zero: a product by it chooses features, and sums nothing.
 bool ChoosesTerms(const Tensor& weights, bool transposed);
 
+// Whether it adds a constant, or multiplies by one.
+bool ShiftsOrScales(const RuleContext& context, const Node& n);
+
 // Whether the node's result is compared with something, perhaps after it has been moved, scaled or
 // shifted by constants: its last digits decide.
 bool IsCompared(const RuleContext& context, NodeId id);

@@ -11,6 +11,7 @@
 #include "graph_rewrite/body_columns.h"
 #include "graph_rewrite/dims.h"
 #include "graph_rewrite/elements.h"
+#include "graph_rewrite/sequence_lengths.h"
 #include "graph_rewrite/tensor_lists.h"
 
 namespace tenon {
@@ -270,9 +271,7 @@ class Reader {
 
   // Whether it compares the number of the step with an invariant integer vector.
   bool ComparesLengths(const Node& n) const {
-    // op names: the comparisons that say which side is larger
-    static constexpr absl::string_view kOps[] = {"Less", "LessEqual", "Greater", "GreaterEqual"};
-    if (std::find(std::begin(kOps), std::end(kOps), n.op) == std::end(kOps)) return false;
+    if (!ComparesBySize(n.op)) return false;
     for (size_t i : {0, 1}) {
       if (!IsVariable(n.inputs[i], Variable::kCounter)) continue;
       const int v = VariableOf(n.inputs[1 - i]);

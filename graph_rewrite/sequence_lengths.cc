@@ -108,6 +108,12 @@ class Adder {
 
 }  // namespace
 
+bool ComparesBySize(absl::string_view op) {
+  // op names: the comparisons that say which side is larger
+  static constexpr absl::string_view kOps[] = {"Less", "LessEqual", "Greater", "GreaterEqual"};
+  return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
+}
+
 bool ReachesAllLengths(RuleContext& context, Endpoint bound, int64_t value, const Dimension& steps,
                        Endpoint lengths) {
   if (bound.node == kNoNode) return IsAtLeastLongest(context, value, lengths);

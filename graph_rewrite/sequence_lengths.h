@@ -11,6 +11,9 @@
 
 namespace tenon {
 
+// Whether the op compares two numbers by which is larger, as the number of a step with a length.
+bool ComparesBySize(absl::string_view op);
+
 // Whether a number of steps, min(`steps`, n), is known to reach the end of every sequence: n is at
 // least the largest of `lengths`. A default `bound` is the constant `value`.
 bool ReachesAllLengths(RuleContext& context, Endpoint bound, int64_t value, const Dimension& steps,

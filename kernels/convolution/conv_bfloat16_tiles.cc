@@ -9,10 +9,8 @@
 
 #include "env/round_up.h"
 #include "env/status.h"
-#include "kernels/contraction/packed_weights.h"
 #include "kernels/convolution/conv_pointwise.h"
 #include "kernels/convolution/im2col.h"
-#include "kernels/interface/parallel.h"
 #include "kernels/matmul/bfloat16_kernel.h"
 #include "primitive_cache/isa.h"
 
@@ -59,41 +57,24 @@ Bfloat16Work WorkOf(const TileLines& l) {
   return work;
 }
 
-class WindowTilesKernel final : public Kernel {
+class WindowTilesKernel final : public Bfloat16TaskKernel {
  public:
-  WindowTilesKernel(ConvGeometry g, TileLines lines, Bfloat16Strips strips,
+  WindowTilesKernel(ConvGeometry g, TileLines lines, const Bfloat16Strips& strips,
                     std::shared_ptr<const PackedWeights> weights, const Bfloat16Chain& chain,
                     int threads)
-      : g_(std::move(g)),
-        lines_(lines),
-        strips_(strips),
-        part_(ChooseBfloat16Part(WorkOf(lines), strips, threads)),
-        threads_(static_cast<int>(std::min<int64_t>(threads, NumTasks()))),
-        weights_(std::move(weights)),
-        chain_(chain) {
+      : Bfloat16TaskKernel(WorkOf(lines), strips, std::move(weights), chain, threads),
+        g_(std::move(g)),
+        lines_(lines) {
     FindTaps();
     if (lines_.copied) FindResults();
   }
 
-  size_t scratch_bytes() const { return static_cast<size_t>(threads_) * TaskBytes(); }
-
-  absl::Status Run(RunContext& r) const override {
-    char* const scratch = static_cast<char*>(r.scratch());
-    ParallelTasks(threads_, NumTasks(), [&](int thread, int64_t task) {
-      Compute(r, Size(task), scratch + static_cast<size_t>(thread) * TaskBytes());
-    });
-    return absl::OkStatus();
-  }
-  std::string Implementation() const override { return "bfloat16 tiles"; }
   double Flops() const override { return g_.flops(); }
   size_t HeldBytes() const override { return out_rows_.size() * sizeof(int32_t); }
 
  private:
-  int64_t NumTasks() const {
-    return static_cast<int64_t>(lines_.images * part_.line_parts * part_.strip_parts);
-  }
   // The copied pixels of a task.
-  size_t TaskBytes() const {
+  size_t TaskBytes() const override {
     if (!lines_.copied) return 0;
     return RoundUp(lines_.elements(part_.lines) * sizeof(uint16_t), kCacheLine);
   }
@@ -120,24 +101,17 @@ class WindowTilesKernel final : public Kernel {
     }
   }
 
-  void Compute(RunContext& r, size_t task, char* scratch) const {
+  void Compute(RunContext& r, size_t task, char* scratch) const override {
     const size_t of_image = part_.line_parts * part_.strip_parts;
     const size_t image = task / of_image, line_part = task % of_image / part_.strip_parts;
-    const size_t strip_part = task % part_.strip_parts;
     const size_t line = line_part * part_.lines;
     const size_t lines = std::min(part_.lines, lines_.lines - line);
-    Bfloat16Product p;
-    p.strips = strips_;
-    p.first_strip = strip_part * part_.strips;
-    p.end_strip = std::min(p.first_strip + part_.strips, strips_.strips());
-    p.weights = static_cast<const char*>(weights_->data());
+    Bfloat16Product p = ProductOf(r, task);
     p.rows = std::min(lines * lines_.per_line, lines_.rows - line * lines_.per_line);
     p.a_row = lines_.step_x * lines_.pixel;
     p.taps = taps_.data();
     const uint16_t* const images = r.input<uint16_t>(0);
     const size_t before = image * Size(g_.out_positions());  // output pixels
-    p.out = r.output<uint16_t>(0);
-    p.finish = chain_.Finish(r);
     if (lines_.copied) {
       auto* const copy = reinterpret_cast<uint16_t*>(scratch);
       p.rows -= lines_.more_rows;
@@ -213,11 +187,6 @@ class WindowTilesKernel final : public Kernel {
 
   const ConvGeometry g_;
   const TileLines lines_;
-  const Bfloat16Strips strips_;
-  const Bfloat16Part part_;
-  const int threads_;
-  const std::shared_ptr<const PackedWeights> weights_;
-  const Bfloat16Chain chain_;
   std::vector<size_t> taps_;
   std::vector<int32_t> out_rows_;  // of an image; empty: each row is stored
 };
@@ -308,9 +277,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> ConvBfloat16TilesKernel(PrepareContext& 
   strips.channels = Size(g.in_channels);
   strips.columns = Size(g.out_channels);
   const int threads = p.services().threads;
-  TENON_ASSIGN_OR_RETURN(auto weights,
-                         PackConstant(*p.constant(1), Bfloat16StripLayout(strips, threads)));
-  p.InputNotRead(1);
+  TENON_ASSIGN_OR_RETURN(auto weights, PackBfloat16Weights(p, strips, threads));
   auto kernel =
       std::make_unique<WindowTilesKernel>(g, *lines, strips, std::move(weights), *chain, threads);
   p.RequestScratch(kernel->scratch_bytes());

@@ -1,13 +1,11 @@
 #include "kernels/matmul/bfloat16_kernel.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "env/round_up.h"
 #include "env/status.h"
 #include "kernels/contraction/contraction.h"
-#include "kernels/contraction/packed_weights.h"
 #include "kernels/interface/parallel.h"
 #include "primitive_cache/isa.h"
 
@@ -82,50 +80,68 @@ Bfloat16Finish Bfloat16Chain::Finish(RunContext& r) const {
   return finish;
 }
 
+absl::StatusOr<std::shared_ptr<const PackedWeights>> PackBfloat16Weights(
+    PrepareContext& p, const Bfloat16Strips& strips, int threads) {
+  TENON_ASSIGN_OR_RETURN(auto weights,
+                         PackConstant(*p.constant(1), Bfloat16StripLayout(strips, threads)));
+  p.InputNotRead(1);
+  return weights;
+}
+
+Bfloat16TaskKernel::Bfloat16TaskKernel(const Bfloat16Work& work, const Bfloat16Strips& strips,
+                                       std::shared_ptr<const PackedWeights> weights,
+                                       const Bfloat16Chain& chain, int threads)
+    : work_(work),
+      strips_(strips),
+      part_(ChooseBfloat16Part(work, strips, threads)),
+      threads_(static_cast<int>(std::min<int64_t>(threads, NumTasks()))),
+      weights_(std::move(weights)),
+      chain_(chain) {}
+
+absl::Status Bfloat16TaskKernel::Run(RunContext& r) const {
+  char* const scratch = static_cast<char*>(r.scratch());
+  const size_t bytes = TaskBytes();
+  ParallelTasks(threads_, NumTasks(), [&](int thread, int64_t task) {
+    Compute(r, static_cast<size_t>(task), scratch + static_cast<size_t>(thread) * bytes);
+  });
+  return absl::OkStatus();
+}
+
+Bfloat16Product Bfloat16TaskKernel::ProductOf(RunContext& r, size_t task) const {
+  Bfloat16Product p;
+  p.strips = strips_;
+  p.first_strip = task % part_.strip_parts * part_.strips;
+  p.end_strip = std::min(p.first_strip + part_.strips, strips_.strips());
+  p.weights = static_cast<const char*>(weights_->data());
+  p.out = r.output<uint16_t>(0);
+  p.finish = chain_.Finish(r);
+  return p;
+}
+
 namespace {
 
-class DenseKernel final : public Kernel {
+class DenseKernel final : public Bfloat16TaskKernel {
  public:
   DenseKernel(Bfloat16Dense product, const Bfloat16Strips& strips, const Bfloat16Work& work,
               std::shared_ptr<const PackedWeights> weights, const Bfloat16Chain& chain, int threads)
-      : product_(std::move(product)),
-        strips_(strips),
-        work_(work),
-        part_(ChooseBfloat16Part(work, strips, threads)),
-        threads_(static_cast<int>(std::min<int64_t>(threads, NumTasks()))),
-        weights_(std::move(weights)),
-        chain_(chain) {}
+      : Bfloat16TaskKernel(work, strips, std::move(weights), chain, threads),
+        product_(std::move(product)) {}
 
-  size_t scratch_bytes() const { return static_cast<size_t>(threads_) * TaskBytes(); }
-
-  absl::Status Run(RunContext& r) const override {
-    char* const scratch = static_cast<char*>(r.scratch());
-    ParallelTasks(threads_, NumTasks(), [&](int thread, int64_t task) {
-      Compute(r, static_cast<size_t>(task), scratch + static_cast<size_t>(thread) * TaskBytes());
-    });
-    return absl::OkStatus();
-  }
-  std::string Implementation() const override { return "bfloat16 tiles"; }
   double Flops() const override { return product_.flops(); }
   size_t HeldBytes() const override { return product_.places.size() * sizeof(size_t); }
 
  private:
-  int64_t NumTasks() const { return static_cast<int64_t>(part_.line_parts * part_.strip_parts); }
   // The copied rows of a task.
-  size_t TaskBytes() const {
+  size_t TaskBytes() const override {
     if (!work_.copied) return 0;
     const size_t elements = PackedBfloat16Elements(strips_, part_.lines * work_.per_line);
     return RoundUp(elements * sizeof(uint16_t), kCacheLine);
   }
 
-  void Compute(RunContext& r, size_t task, char* scratch) const {
+  void Compute(RunContext& r, size_t task, char* scratch) const override {
     const size_t line = task / part_.strip_parts * part_.lines;
     const size_t first_row = line * work_.per_line;
-    Bfloat16Product p;
-    p.strips = strips_;
-    p.first_strip = task % part_.strip_parts * part_.strips;
-    p.end_strip = std::min(p.first_strip + part_.strips, strips_.strips());
-    p.weights = static_cast<const char*>(weights_->data());
+    Bfloat16Product p = ProductOf(r, task);
     p.rows = std::min(part_.lines, work_.lines - line) * work_.per_line;
     p.a = r.input<uint16_t>(0);
     p.a_row = product_.terms;
@@ -139,18 +155,10 @@ class DenseKernel final : public Kernel {
     }
     if (work_.copied) p.packed = reinterpret_cast<uint16_t*>(scratch);
     p.out_first = first_row;
-    p.out = r.output<uint16_t>(0);
-    p.finish = chain_.Finish(r);
     MultiplyBfloat16Tiles(p);
   }
 
   const Bfloat16Dense product_;
-  const Bfloat16Strips strips_;
-  const Bfloat16Work work_;
-  const Bfloat16Part part_;
-  const int threads_;
-  const std::shared_ptr<const PackedWeights> weights_;
-  const Bfloat16Chain chain_;
 };
 
 }  // namespace
@@ -184,9 +192,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> Bfloat16DenseKernel(PrepareContext& p,
   work.line_bytes = work.per_line * product.terms * sizeof(uint16_t);
   const int threads =
       ThreadsWorth(p.services().threads, product.flops(), strips.strips() * strips.strip_bytes());
-  TENON_ASSIGN_OR_RETURN(auto weights,
-                         PackConstant(*p.constant(1), Bfloat16StripLayout(strips, threads)));
-  p.InputNotRead(1);
+  TENON_ASSIGN_OR_RETURN(auto weights, PackBfloat16Weights(p, strips, threads));
   auto kernel = std::make_unique<DenseKernel>(std::move(product), strips, work, std::move(weights),
                                               *chain, threads);
   p.RequestScratch(kernel->scratch_bytes());

@@ -4,12 +4,15 @@
 #define TENON_KERNELS_MATMUL_BFLOAT16_KERNEL_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "kernels/contraction/fused_ops.h"
+#include "kernels/contraction/packed_weights.h"
 #include "kernels/contraction/register_chain.h"
 #include "kernels/interface/kernel.h"
 #include "kernels/matmul/bfloat16_tiles.h"
@@ -44,6 +47,42 @@ Bfloat16Part ChooseBfloat16Part(const Bfloat16Work& work, const Bfloat16Strips& 
                                 int threads);
 // Of a second-level cache, what the rows that a task reads may take.
 inline constexpr size_t kMostRowBytes = 768 * 1024;
+
+// Those of input 1, which is constant and then not read any more.
+absl::StatusOr<std::shared_ptr<const PackedWeights>> PackBfloat16Weights(
+    PrepareContext& p, const Bfloat16Strips& strips, int threads);
+
+// Computes the parts of a result by tasks, each on tiles.
+class Bfloat16TaskKernel : public Kernel {
+ public:
+  absl::Status Run(RunContext& r) const final;
+  std::string Implementation() const final { return "bfloat16 tiles"; }
+  size_t scratch_bytes() const { return static_cast<size_t>(threads_) * TaskBytes(); }
+
+ protected:
+  Bfloat16TaskKernel(const Bfloat16Work& work, const Bfloat16Strips& strips,
+                     std::shared_ptr<const PackedWeights> weights, const Bfloat16Chain& chain,
+                     int threads);
+
+  // The weights, strips, result and finish of the task; its rows are still to be set.
+  Bfloat16Product ProductOf(RunContext& r, size_t task) const;
+  // The scratch memory of a thread.
+  virtual size_t TaskBytes() const = 0;
+  virtual void Compute(RunContext& r, size_t task, char* scratch) const = 0;
+
+  const Bfloat16Work work_;
+  const Bfloat16Strips strips_;
+  const Bfloat16Part part_;
+
+ private:
+  int64_t NumTasks() const {
+    return static_cast<int64_t>(work_.images * part_.line_parts * part_.strip_parts);
+  }
+
+  const int threads_;
+  const std::shared_ptr<const PackedWeights> weights_;
+  const Bfloat16Chain chain_;
+};
 
 // out[rows, columns] = chain(a[rows, terms] * w[terms, columns]), where a is input 0 and w input 1.
 struct Bfloat16Dense {

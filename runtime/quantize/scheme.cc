@@ -155,16 +155,6 @@ bool MagnifiesErrors(absl::string_view op) {
   return kOps->contains(op);
 }
 
-// Whether it multiplies by a constant, adds one, or changes the dtype.
-bool ScalesOrShifts(const RuleContext& context, const Node& n) {
-  // op names: sums and products of two.
-  if (n.op == "Cast" || n.op == "Neg") return true;
-  if (n.op != "Mul" && n.op != "AddV2" && n.op != "Add" && n.op != "Sub" && n.op != "RealDiv") {
-    return false;
-  }
-  return context.Constant(n.inputs[0]) != nullptr || context.Constant(n.inputs[1]) != nullptr;
-}
-
 // `seen`: nodes that have been asked.
 bool NeedsExact(const RuleContext& context, NodeId reader, HashSet<NodeId>& seen) {
   if (!seen.insert(reader).second) return false;
@@ -178,7 +168,10 @@ bool NeedsExact(const RuleContext& context, NodeId reader, HashSet<NodeId>& seen
   if (!dtypes.ok() || dtypes->empty()) return false;
   const auto counts = [](DType d) { return !IsFloating(d) && !IsQuantized(d); };
   if (std::all_of(dtypes->begin(), dtypes->end(), counts)) return true;
-  if (!op.info->row.moves_elements && !ScalesOrShifts(context, n)) return false;
+  if (!op.info->row.moves_elements && n.op != "Cast" && n.op != "Neg" &&
+      !ShiftsOrScales(context, n)) {
+    return false;
+  }
   const absl::Span<const Use> uses = context.rw.uses(reader);
   return std::any_of(uses.begin(), uses.end(), [&](const Use& use) {
     return !use.is_control() && NeedsExact(context, use.reader, seen);

@@ -146,14 +146,33 @@ std::string Described(const std::vector<std::string>& chain) {
   return chain.empty() ? "no chain" : chain.front() + " ... " + chain.back();
 }
 
-class Bfloat16TilesTest : public testing::TestWithParam<Case> {
+// A case with all chains.
+template <typename Param>
+class ChainsTest : public testing::TestWithParam<Param> {
  protected:
   void SetUp() override {
     if (!AllowsTiles()) GTEST_SKIP() << "this CPU has no matrix tiles";
   }
+  virtual Node NodeFor(const std::string& prefix, DType dtype,
+                       const std::vector<std::string>& chain) const = 0;
+  virtual std::vector<Tensor> Inputs(const std::vector<std::string>& chain) const = 0;
 
+  // check(the node, the reference's, inputs), as ExpectAgreement.
+  template <typename Check>
+  void ForChains(Check check) const {
+    for (const auto& chain : kChains) {
+      SCOPED_TRACE(Described(chain));
+      check(NodeFor("_MklNative", DType::kBfloat16, chain), NodeFor("_", DType::kFloat, chain),
+            Inputs(chain));
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+};
+
+class Bfloat16TilesTest : public ChainsTest<Case> {
+ protected:
   Node NodeFor(const std::string& prefix, DType dtype,
-               const std::vector<std::string>& chain) const {
+               const std::vector<std::string>& chain) const override {
     const Case& c = GetParam();
     AttrMap attrs = FusedAttrs(dtype, chain);
     attrs["strides"] = std::vector<int64_t>{1, c.strides[0], c.strides[1], 1};
@@ -161,7 +180,7 @@ class Bfloat16TilesTest : public testing::TestWithParam<Case> {
     attrs["padding"] = std::string(c.padding);
     return MakeNode(prefix + "FusedConv2D", attrs);
   }
-  std::vector<Tensor> Inputs(const std::vector<std::string>& chain) const {
+  std::vector<Tensor> Inputs(const std::vector<std::string>& chain) const override {
     const Case& c = GetParam();
     const float weight = 2 / std::sqrt(static_cast<float>(c.filter[0] * c.filter[1] * c.filter[2]));
     std::vector<Tensor> inputs = {
@@ -180,23 +199,9 @@ class Bfloat16TilesTest : public testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(Bfloat16TilesTest, AgreesWithFloats) {
-  for (const auto& chain : kChains) {
-    SCOPED_TRACE(Described(chain));
-    ExpectAgreement(NodeFor("_MklNative", DType::kBfloat16, chain),
-                    NodeFor("_", DType::kFloat, chain), Inputs(chain));
-    if (HasFatalFailure()) return;
-  }
-}
+TEST_P(Bfloat16TilesTest, AgreesWithFloats) { ForChains(ExpectAgreement); }
 
-TEST_P(Bfloat16TilesTest, KeepsInfinitiesAndNan) {
-  for (const auto& chain : kChains) {
-    SCOPED_TRACE(Described(chain));
-    ExpectSpecialValues(NodeFor("_MklNative", DType::kBfloat16, chain),
-                        NodeFor("_", DType::kFloat, chain), Inputs(chain));
-    if (HasFatalFailure()) return;
-  }
-}
+TEST_P(Bfloat16TilesTest, KeepsInfinitiesAndNan) { ForChains(ExpectSpecialValues); }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Bfloat16TilesTest, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
@@ -212,18 +217,15 @@ const Product kProducts[] = {
     {64, 96, 200, true}, {197, 384, 384}, {300, 5, 7, true}, {130, 1000, 2},      {1, 700, 1000},
 };
 
-class Bfloat16ProductTest : public testing::TestWithParam<Product> {
+class Bfloat16ProductTest : public ChainsTest<Product> {
  protected:
-  void SetUp() override {
-    if (!AllowsTiles()) GTEST_SKIP() << "this CPU has no matrix tiles";
-  }
   Node NodeFor(const std::string& prefix, DType dtype,
-               const std::vector<std::string>& chain) const {
+               const std::vector<std::string>& chain) const override {
     AttrMap attrs = FusedAttrs(dtype, chain);
     attrs["transpose_b"] = GetParam().transposed;
     return MakeNode(prefix + "FusedMatMul", attrs);
   }
-  std::vector<Tensor> Inputs(const std::vector<std::string>& chain) const {
+  std::vector<Tensor> Inputs(const std::vector<std::string>& chain) const override {
     const Product& c = GetParam();
     const float weight = 2 / std::sqrt(static_cast<float>(c.terms));
     const Shape weights = c.transposed ? Shape({c.columns, c.terms}) : Shape({c.terms, c.columns});
@@ -235,14 +237,7 @@ class Bfloat16ProductTest : public testing::TestWithParam<Product> {
   }
 };
 
-TEST_P(Bfloat16ProductTest, AgreesWithFloats) {
-  for (const auto& chain : kChains) {
-    SCOPED_TRACE(Described(chain));
-    ExpectAgreement(NodeFor("_MklNative", DType::kBfloat16, chain),
-                    NodeFor("_", DType::kFloat, chain), Inputs(chain));
-    if (HasFatalFailure()) return;
-  }
-}
+TEST_P(Bfloat16ProductTest, AgreesWithFloats) { ForChains(ExpectAgreement); }
 
 TEST_P(Bfloat16ProductTest, BitsDoNotDependOnTheRow) {
   const Product& c = GetParam();
@@ -261,14 +256,7 @@ TEST_P(Bfloat16ProductTest, BitsDoNotDependOnTheRow) {
   }
 }
 
-TEST_P(Bfloat16ProductTest, KeepsInfinitiesAndNan) {
-  for (const auto& chain : kChains) {
-    SCOPED_TRACE(Described(chain));
-    ExpectSpecialValues(NodeFor("_MklNative", DType::kBfloat16, chain),
-                        NodeFor("_", DType::kFloat, chain), Inputs(chain));
-    if (HasFatalFailure()) return;
-  }
-}
+TEST_P(Bfloat16ProductTest, KeepsInfinitiesAndNan) { ForChains(ExpectSpecialValues); }
 
 INSTANTIATE_TEST_SUITE_P(Cases, Bfloat16ProductTest, testing::ValuesIn(kProducts),
                          [](const auto& info) {
