@@ -238,6 +238,10 @@ void Rewriter::SetAttr(NodeId id, absl::string_view name, AttrValue value) {
   ++versions_[static_cast<size_t>(id)];
 }
 
+void Rewriter::SetFunction(const std::string& name, std::shared_ptr<const Graph> body) {
+  graph_.SetFunction(name, std::move(body));
+}
+
 void Rewriter::EraseAttr(NodeId id, absl::string_view name) {
   BeforeChange(id);
   auto& attrs = mutable_node(id).attrs;

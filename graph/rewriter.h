@@ -83,6 +83,8 @@ class Rewriter {
   AttrValue TakeAttr(NodeId id, absl::string_view name);
   // The new name must be free.
   void Rename(NodeId id, absl::string_view name);
+  // Adds a function to the graph's library, or replaces the function of that name.
+  void SetFunction(const std::string& name, std::shared_ptr<const Graph> body);
   // Makes readers and outputs of `from` use `to` instead.
   void ReplaceAllUses(Endpoint from, Endpoint to);
   // Makes the outputs of `from` be `to` instead; readers keep `from`.

@@ -47,7 +47,7 @@ class Reader {
     for (size_t i = 0; i < n; ++i) variable_of_[body_->inputs()[i].node] = static_cast<int>(i);
     out_.variables.resize(n);
     for (size_t i = 0; i < n; ++i) FindRole(i);
-    TENON_RETURN_IF_ERROR(ReadCondition());
+    TENON_ASSIGN_OR_RETURN(out_.bounds, ReadLoopBounds(context_, loop_, *cond_, *body_));
     return ReadBody();
   }
 
@@ -87,62 +87,10 @@ class Reader {
       v.role = Variable::kHistory;
       bookkeeping_.insert(n.id);
       has_history_ = true;
-    } else if (n.op == "AddV2") {
-      for (size_t side : {0, 1}) {
-        if (VariableOf(n.inputs[side]) != own || IntegerIn(*body_, n.inputs[1 - side], 0) != 1 ||
-            IntegerIn(context_.graph(), Outer(own), -1) != 0) {
-          continue;
-        }
-        v.role = Variable::kCounter;
-        bookkeeping_.insert(n.id);
-      }
+    } else if (CountsSteps(context_, loop_, *body_, i)) {
+      v.role = Variable::kCounter;
+      bookkeeping_.insert(n.id);
     }
-  }
-
-  // A conjunction of comparisons of counters with bounds.
-  absl::Status ReadCondition() {
-    HashMap<NodeId, int> variable;
-    for (size_t i = 0; i < cond_->inputs().size(); ++i) {
-      variable[cond_->inputs()[i].node] = static_cast<int>(i);
-    }
-    std::vector<NodeId> todo = {cond_->outputs()[0].source.node};
-    HashSet<NodeId> seen;
-    while (!todo.empty()) {
-      const Node& n = cond_->node(todo.back());
-      todo.pop_back();
-      if (!seen.insert(n.id).second) continue;
-      if (n.op == "LogicalAnd") {
-        for (Endpoint e : n.inputs) todo.push_back(e.node);
-        continue;
-      }
-      if (n.op != "Less" && n.op != "Greater") return WhyNot("its condition has another form");
-      Endpoint counter = n.inputs[0], bound = n.inputs[1];
-      if (n.op == "Greater") std::swap(counter, bound);
-      const auto it = variable.find(counter.node);
-      if (it == variable.end() ||
-          out_.variables[static_cast<size_t>(it->second)].role != Variable::kCounter) {
-        return WhyNot("its condition does not compare a counter");
-      }
-      RecurrentLoop::Bound b;
-      if (const auto of = variable.find(bound.node); of != variable.end()) {
-        if (out_.variables[static_cast<size_t>(of->second)].role != Variable::kInvariant) {
-          return WhyNot("the number of steps changes in the loop");
-        }
-        b.outer = Outer(of->second);
-      } else {
-        b.value = IntegerIn(*cond_, bound, -1);
-        if (b.value < 0) return WhyNot("the number of steps is computed in its condition");
-        seen.insert(bound.node);
-      }
-      out_.bounds.push_back(b);
-    }
-    if (out_.bounds.empty()) return WhyNot("its condition has another form");
-    for (NodeId id : cond_->NodeIds()) {
-      if (!seen.contains(id) && !variable.contains(id)) {
-        return WhyNot("its condition computes more than a comparison");
-      }
-    }
-    return absl::OkStatus();
   }
 
   absl::Status ReadBody() {

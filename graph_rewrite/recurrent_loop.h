@@ -9,6 +9,7 @@
 #include "absl/status/statusor.h"
 #include "graph_rewrite/context.h"
 #include "graph_rewrite/expressions.h"
+#include "graph_rewrite/loop_bounds.h"
 
 namespace tenon {
 
@@ -24,13 +25,8 @@ struct RecurrentLoop {
     ExprId next = -1;
     bool every_step = false;  // kResults: an item per step; otherwise each step writes item 0
   };
-  struct Bound {
-    Endpoint outer;      // in the graph of the loop, or
-    int64_t value = -1;  // a constant
-  };
-
   std::vector<Variable> variables;
-  std::vector<Bound> bounds;  // it runs while the counter is below all of them
+  std::vector<LoopBound> bounds;  // it runs while the counter is below all of them
   Expressions expressions;
   std::shared_ptr<const Graph> body;  // expressions point to its constants
 };

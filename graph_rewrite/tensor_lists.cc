@@ -1,8 +1,51 @@
 #include "graph_rewrite/tensor_lists.h"
 
 #include "graph_rewrite/elements.h"
+#include "ops/op.h"
 
 namespace tenon {
+namespace {
+
+// Whether every iteration makes the variable from itself, by appending, setting or removing items.
+bool KeepsList(const Graph& body, size_t variable) {
+  if (variable >= body.inputs().size() || variable >= body.outputs().size()) return false;
+  Endpoint e = body.outputs()[variable].source;
+  for (size_t i = 0; i < body.num_nodes(); ++i) {
+    if (e == Endpoint{body.inputs()[variable].node, 0}) return true;
+    const Node& n = body.node(e.node);
+    // op names: those whose first result is their first input, changed
+    const bool keeps = n.op == "Identity" || n.op == "TensorListPushBack" ||
+                       n.op == "TensorListSetItem" || n.op == "TensorListPopBack";
+    if (!keeps || e.port != 0) return false;
+    e = n.inputs[0];
+  }
+  return false;
+}
+
+}  // namespace
+
+Shape ItemShapeOfList(RuleContext& context, Endpoint list) {
+  for (size_t i = 0; i < context.graph().num_nodes(); ++i) {
+    const Node& n = context.node(list);
+    // op names: new lists, of a stated shape
+    if (n.op == "EmptyTensorList" || n.op == "TensorListReserve") {
+      const Tensor* dims = context.Constant(n.inputs[0]);
+      if (dims == nullptr || dims->shape().rank() != 1) return Shape::Unknown();
+      return Shape(*IntegerValues(*dims));
+    }
+    if (n.op == "TensorListFromTensor") {
+      const Shape& shape = context.shapes.shape(n.inputs[0]);
+      const bool known = shape.has_rank() && shape.rank() > 0;
+      return known ? Shape(shape.dims().subspan(1)) : Shape::Unknown();
+    }
+    const auto* body = n.attr<FuncRef>("body");
+    const auto function = body == nullptr ? nullptr : context.FindFunction(body->name);
+    const bool loops = function != nullptr && FactsOf(n.op).control_flow == ControlFlow::kWhile;
+    if (!loops || !KeepsList(*function, static_cast<size_t>(list.port))) return Shape::Unknown();
+    list = n.inputs[static_cast<size_t>(list.port)];
+  }
+  return Shape::Unknown();
+}
 
 bool AreAllIndices(RuleContext& context, Endpoint indices, const Dimension& count) {
   const Node& n = context.node(indices);

@@ -225,7 +225,7 @@ class Fusion {
   // Whether the loop takes every item of its lists.
   absl::Status CheckSteps() {
     const Dimension steps = DimensionOf(context_, TensorOfList(context_, Outer(Input())), 0);
-    for (const RecurrentLoop::Bound& b : loop_.bounds) {
+    for (const LoopBound& b : loop_.bounds) {
       const Dimension bound =
           b.value >= 0 ? Dimension{.value = b.value} : ScalarDimension(context_, b.outer);
       if (bound == steps) continue;

@@ -10,6 +10,7 @@ Each NAME/ holds graph.pb (frozen, with Enter, Merge and Switch) or saved_model
 
 from __future__ import annotations
 
+import functools
 import json
 import pathlib
 import sys
@@ -181,6 +182,60 @@ def keras2(out: pathlib.Path, name: str) -> None:
     control_models.save(target, suffix, {"x:0": inputs["x"]}, outputs)
 
 
+def training(out: pathlib.Path, name: str) -> None:
+  """Gradients of loops by hand, with the forms in which weights' gradients are added up."""
+  tf1.enable_control_flow_v2()
+  target = control_models.fresh(out, name)
+  rng = np.random.default_rng(31)
+
+  def values(*shape: int) -> np.ndarray:
+    return rng.normal(0, 0.4, shape).astype(np.float32)
+
+  # w, u and b are read as weights only; v and scale otherwise, too.
+  all_values = [values(FEATURES, 2 * UNITS), values(UNITS, 2 * UNITS), values(2, 2 * UNITS),
+                values(UNITS, UNITS), values(UNITS), values(4, UNITS)]
+
+  def body(weights: list[tf.Tensor], i: tf.Tensor, h: tf.Tensor, xs: tf.TensorArray, ys: tf.TensorArray) -> tuple[object, ...]:
+    x = xs.read(i)
+    w, u, b, v, scale, out_w = weights
+    from_input, from_state = tf.unstack(b)
+    gates = tf.nn.bias_add(x @ w, from_input) + tf.nn.bias_add(h @ u, from_state)
+    gate, value = tf.split(gates, 2, axis=1)
+    value = tf.tanh(value * scale + tf.matmul(h, v, transpose_b=True)) + 0.1 * tf.reduce_sum(v)
+    h = tf.sigmoid(gate) * h + (1 - tf.sigmoid(gate)) * value
+    return i + 1, h, xs, ys.write(i, tf.matmul(h, out_w, transpose_b=True))
+
+  def layer(x: tf.Tensor, weights: list[tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor]:
+    steps = tf.shape(x)[0]
+    xs = tf.TensorArray(tf.float32, steps, element_shape=[BATCH, FEATURES]).unstack(x)
+    ys = tf.TensorArray(tf.float32, steps, element_shape=[BATCH, 4])
+    h = tf.ones([BATCH, UNITS])
+    _, h, _, ys = tf.while_loop(lambda i, *_: i < steps, functools.partial(body, weights), (0, h, xs, ys))
+    return ys.concat(), h
+
+  @tf.function(input_signature=[tf.TensorSpec([None, BATCH, FEATURES], tf.float32, "x")])
+  def run(x: tf.Tensor) -> Tensors:
+    weights = [tf.constant(v) for v in all_values]
+    with tf.GradientTape() as tape:
+      tape.watch([x, *weights])
+      y, h = layer(x, weights)
+      loss = tf.reduce_sum(y * y) + tf.reduce_sum(h ** 3)
+    gradients = tape.gradient(loss, [x, *weights])
+    return {"y": y, **{f"gradient_{i}": g for i, g in enumerate(gradients)}}
+
+  graph = run.get_concrete_function().graph
+  needed = tf1.graph_util.extract_sub_graph(
+      graph.as_graph_def(), [tensor.op.name for tensor in graph.outputs])
+  (target / "graph.pb").write_bytes(needed.SerializeToString())
+  (target / "model.json").write_text(json.dumps(
+      {**models.versions(), "kind": "graphdef", "model": "graph.pb"}, indent=2) + "\n")
+  for suffix, steps in {"": STEPS, "_1": 1, "_2": 0}.items():
+    inputs = {"x": rng.normal(0, 1, (steps, BATCH, FEATURES)).astype(np.float32)}
+    outputs = {tensor.name: value.numpy()
+               for tensor, value in zip(graph.outputs, tf.nest.flatten(run(inputs["x"])))}
+    control_models.save(target, suffix, {"x:0": inputs["x"]}, outputs)
+
+
 SOME = [LENGTHS, np.array([3]), np.array([0, 0])]
 MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
     "lengths": lambda out, name: write(out, name, LENGTH_LAYERS, True, SOME),
@@ -192,6 +247,7 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
     "keras2": keras2,
     "gradient": lambda out, name: write(out, name, gradient, True, SOME[:1]),
     "gradient_while": lambda out, name: write(out, name, gradient, False, SOME[:1]),
+    "training": training,
 }
 
 

@@ -48,6 +48,25 @@ TEST_P(RecurrentModels, AreFusedOrSayWhyNot) {
   EXPECT_THAT(ExplainText(*explanation), HasSubstr(c.reason));
 }
 
+TEST(RecurrentModels, ProductsLeaveLoopsThatTrain) {
+  const auto model = LoadModel(SourcePath("tests/models/recurrent/training/graph.pb"), {});
+  ASSERT_TRUE(model.ok()) << model.status();
+  const Flags flags;
+  const Services services{.flags = &flags};
+  Graph rewritten = model->graph;
+  const auto report = Rewrite(rewritten, {.services = &services});
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->Fired("MoveLoopProducts"), 1);
+  EXPECT_EQ(report->Fired("MoveLoopSums"), 1);
+  int sums = 0;  // that a loop still adds up
+  for (const auto& [name, function] : rewritten.functions()) {
+    const auto ops = CountOps(*function);
+    const auto found = ops.find("BiasAddGrad");
+    sums += found == ops.end() ? 0 : found->second;
+  }
+  EXPECT_EQ(sums, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Models, RecurrentModels,
     ::testing::Values(LoopCase{"lengths/graph.pb", 9}, LoopCase{"lengths_while/saved_model", 9},

@@ -1,0 +1,371 @@
+// Gradients of loops add up the gradients of weights, a small product in each step:
+//
+//   sum += transpose(a) * b       and sum += the rows of b, for biases
+//
+// That is one product after the loop, of the rows of all steps. The loop keeps the operands in
+// lists, as it does with values for its gradient.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "env/containers.h"
+#include "env/status.h"
+#include "graph_rewrite/elements.h"
+#include "graph_rewrite/loop_editor.h"
+#include "graph_rewrite/rule.h"
+#include "graph_rewrite/tensor_lists.h"
+
+namespace tenon {
+namespace {
+
+// Of the size of the lists that a loop has, those that it gets.
+constexpr int64_t kMostGrowth = 16;
+// With more rows, the products take longer than adding their results to the sum.
+constexpr int64_t kMostRowsOfTerm = 512;
+
+bool IsTrue(const Node& n, absl::string_view attr) {
+  const bool* value = n.attr<bool>(attr);
+  return value != nullptr && *value;
+}
+
+// How an op's result depends on its inputs, of which the others are constants.
+struct Linearity {
+  bool over_rows = false;  // it adds up what it makes of each row of `inputs`
+  bool linear = false;     // it is linear in `inputs`
+  std::vector<size_t> inputs = {};
+};
+
+class LoopSums {
+ public:
+  LoopSums(RuleContext& context, NodeId loop)
+      : context_(context), loop_(loop), editor_(context, loop) {}
+
+  // FailedPrecondition with the reason if nothing leaves the loop.
+  absl::Status Check() {
+    TENON_RETURN_IF_ERROR(editor_.Open());
+    StateItemShapes();
+    absl::Status why = WhyNot("it adds up nothing");
+    HashSet<int> moved;
+    // What is kept for one sum serves others, which come before it perhaps.
+    for (size_t before = SIZE_MAX; before != rows_.size();) {
+      before = rows_.size();
+      for (int v = 0; v < editor_.num_variables(); ++v) {
+        if (moved.contains(v) || !AddsUp(v)) continue;
+        Sum sum{.variable = v, .node = editor_.result(v).node};
+        why = ReadSum(sum);
+        if (!why.ok()) continue;
+        sums_.push_back(std::move(sum));
+        moved.insert(v);
+      }
+    }
+    return sums_.empty() ? why : absl::OkStatus();
+  }
+
+  void Apply() {
+    for (const Sum& sum : sums_) {
+      for (const Endpoint& e : sum.terms) Keep(e);
+    }
+    std::vector<std::vector<Endpoint>> copies;
+    for (const Sum& sum : sums_) {
+      copies.emplace_back();
+      for (const Endpoint& e : sum.terms) copies.back().push_back(Copy(e));
+      Endpoint rest = editor_.argument(sum.variable);
+      if (!sum.kept.empty()) rest = AddSum(editor_.rw(), sum.node, sum.kept, rest);
+      editor_.Replace({sum.node, 0}, rest);
+    }
+    editor_.Commit();
+    for (size_t i = 0; i < sums_.size(); ++i) AddBehind(sums_[i], copies[i]);
+  }
+
+  // How many sums over rows it has seen.
+  int progress() const { return progress_; }
+
+ private:
+  struct Sum {
+    int variable = -1;
+    NodeId node = kNoNode;
+    std::vector<Endpoint> terms = {};  // in the body
+    std::vector<Endpoint> kept = {};   // what each iteration adds further on
+  };
+
+  const Node& Body(Endpoint e) { return editor_.body().node(e.node); }
+  bool IsOnlyRead(NodeId id) {
+    return editor_.rw().uses(id).size() == 1 && !editor_.rw().IsKept(id) &&
+           editor_.body().node(id).control_inputs.empty();
+  }
+
+  // Lets the nodes that take items off lists say what is known of their shapes.
+  void StateItemShapes() {
+    for (const NodeId id : editor_.body().NodeIds()) {
+      const Node& n = editor_.body().node(id);
+      const int v = n.op == "TensorListPopBack" ? editor_.VariableOf(n.inputs[0]) : -1;
+      if (v < 0) continue;
+      const Endpoint list = context_.node(loop_).inputs[static_cast<size_t>(v)];
+      const Shape shape = ItemShapeOfList(context_, list);
+      if (!shape.has_rank()) continue;
+      Node dims;
+      dims.name = n.name + "/shape";
+      dims.op = "Const";
+      dims.attrs["dtype"] = DType::kInt32;
+      dims.attrs["value"] = ShapeTensor(shape);
+      const NodeId stated = editor_.rw().AddNode(std::move(dims));
+      editor_.rw().SetInput(id, 1, {stated, 0});
+    }
+  }
+
+  static Tensor ShapeTensor(const Shape& shape) {
+    return Tensor::Vector<int32_t>({shape.dims().begin(), shape.dims().end()});
+  }
+
+  // Whether each iteration adds something to the variable, which nobody reads in the loop.
+  bool AddsUp(int v) {
+    const Endpoint argument = editor_.argument(v);
+    const NodeId id = editor_.result(v).node;
+    const Node& n = editor_.body().node(id);
+    // op names: sums
+    if (n.op != "AddV2" && n.op != "Add" && n.op != "AddN") return false;
+    if (std::find(n.inputs.begin(), n.inputs.end(), argument) == n.inputs.end()) return false;
+    return n.control_inputs.empty() && IsFloating(editor_.shapes().dtype(argument)) &&
+           editor_.rw().uses(argument.node).size() == 1 && !editor_.DecidesEnd(v) &&
+           IsOnlyNext(id, v);
+  }
+
+  // Whether nothing but the variable's next value depends on the node.
+  bool IsOnlyNext(NodeId id, int v) {
+    for (int other = 0; other < editor_.num_variables(); ++other) {
+      if (other != v && editor_.result(other).node == id) return false;
+    }
+    for (const Use& use : editor_.rw().uses(id)) {
+      if (use.is_control() || editor_.body().node(use.reader).op != "Identity") return false;
+      if (!IsOnlyNext(use.reader, v)) return false;
+    }
+    return true;
+  }
+
+  // FailedPrecondition with the reason if all terms stay in the loop.
+  absl::Status ReadSum(Sum& sum) {
+    const Endpoint initial = context_.node(loop_).inputs[static_cast<size_t>(sum.variable)];
+    const Shape& shape = context_.shapes.shape(initial);
+    absl::Status why;
+    for (const Endpoint& e : editor_.body().node(sum.node).inputs) {
+      if (e == editor_.argument(sum.variable)) continue;
+      std::vector<Endpoint> rows;
+      absl::Status status = ReadTerm(e, rows);
+      // Otherwise it broadcasts, and the sum of no terms may have another shape.
+      if (status.ok() && (!shape.IsComplete() || editor_.shapes().shape(e) != shape)) {
+        status = Because(Body(e), "it is not known to have the shape of the sum");
+      }
+      (status.ok() ? sum.terms : sum.kept).push_back(e);
+      if (status.ok()) {
+        rows_.insert(rows.begin(), rows.end());
+      } else {
+        why = std::move(status);
+      }
+    }
+    return sum.terms.empty() ? why : absl::OkStatus();
+  }
+
+  Linearity LinearityOf(const Node& n) {
+    if (n.op == "MatMul" && IsTrue(n, "transpose_a") && !IsTrue(n, "transpose_b")) {
+      return {.over_rows = true, .inputs = {0, 1}};
+    }
+    const std::string* format = n.attr<std::string>("data_format");
+    if (n.op == "BiasAddGrad" && (format == nullptr || *format == "NHWC")) {
+      return {.over_rows = true, .inputs = {0}};
+    }
+    if (n.op == "Sum") {
+      const Tensor* axes = ConstantIn(n.inputs[1]);
+      const auto values = axes == nullptr ? std::vector<int64_t>() : *IntegerValues(*axes);
+      const bool rows = std::find(values.begin(), values.end(), 0) != values.end();
+      return {.over_rows = rows, .inputs = {0}};
+    }
+    // op names: linear in the first input
+    for (const char* op :
+         {"Identity", "Reshape", "Squeeze", "ExpandDims", "Transpose", "Pad", "Neg"}) {
+      if (n.op == op) return {.linear = true, .inputs = {0}};
+    }
+    if (n.op == "StridedSliceGrad") return {.linear = true, .inputs = {4}};
+    Linearity all{.linear = true};
+    for (size_t i = 0; i < n.inputs.size(); ++i) all.inputs.push_back(i);
+    // op names: linear in all inputs, but for the axis of ConcatV2
+    if (n.op == "Pack" || n.op == "AddN" || n.op == "AddV2") return all;
+    if (n.op == "ConcatV2") {
+      all.inputs.pop_back();
+      return all;
+    }
+    return {};
+  }
+
+  const Tensor* ConstantIn(Endpoint e) { return ConstantOf(Body(e)); }
+
+  absl::Status Because(const Node& n, absl::string_view reason) {
+    return WhyNot(absl::StrCat("'", n.name, "' (", n.op, ") in its body: ", reason));
+  }
+
+  // Whether the sum of it over all iterations is a function of the rows of all iterations. Adds
+  // what is to be kept for that to `rows`.
+  absl::Status ReadTerm(Endpoint e, std::vector<Endpoint>& rows) {
+    const Node& n = Body(e);
+    if (!IsOnlyRead(n.id)) return Because(n, "the loop needs it otherwise, too");
+    const Linearity linearity = LinearityOf(n);
+    if (!linearity.over_rows && !linearity.linear) return Because(n, "it is no sum over rows");
+    if (linearity.over_rows) ++progress_;
+    const size_t first = rows.size();
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      const auto& inputs = linearity.inputs;
+      if (std::find(inputs.begin(), inputs.end(), i) == inputs.end()) {
+        if (ConstantIn(n.inputs[i]) == nullptr) return Because(n, "its parameters change");
+      } else if (linearity.linear) {
+        TENON_RETURN_IF_ERROR(ReadTerm(n.inputs[i], rows));
+      } else {
+        const Shape& shape = editor_.shapes().shape(n.inputs[i]);
+        if (!shape.has_rank() || shape.rank() != 2 || shape.dim(1) < 0) {
+          return Because(n, "its operands are not known to be matrices");
+        }
+        if (shape.dim(0) > kMostRowsOfTerm) return Because(n, "its operands have many rows");
+        rows.push_back(n.inputs[i]);
+      }
+    }
+    if (!linearity.over_rows) return absl::OkStatus();
+    return CheckMemory(n, absl::MakeConstSpan(rows).subspan(first));
+  }
+
+  // Whether lists of the operands are not much larger than those which the loop has.
+  absl::Status CheckMemory(const Node& n, absl::Span<const Endpoint> operands) {
+    int64_t has = 0, needs = 0;
+    for (const Endpoint& e : operands) {
+      const int64_t columns = editor_.shapes().shape(e).dim(1);
+      (IsItem(e) || rows_.contains(e) ? has : needs) += columns;
+    }
+    if (needs > kMostGrowth * has) return Because(n, "the operands would need much memory");
+    return absl::OkStatus();
+  }
+
+  bool IsItem(Endpoint e) {
+    const Node& n = Body(LoopEditor::WithoutIdentities(editor_.body(), e));
+    return n.op == "TensorListPopBack" || n.op == "TensorListGetItem";
+  }
+
+  // Keeps the rows that the term adds up in lists.
+  void Keep(Endpoint e) {
+    const Node& n = Body(e);
+    const Linearity linearity = LinearityOf(n);
+    for (const size_t i : linearity.inputs) {
+      if (linearity.linear) {
+        Keep(n.inputs[i]);
+      } else if (!lists_.contains(n.inputs[i])) {
+        lists_[n.inputs[i]] = AddList(n.inputs[i]);
+      }
+    }
+  }
+
+  // A list to which each iteration appends `e`; what is outside of the loop gets all rows.
+  Endpoint AddList(Endpoint e) {
+    const DType dtype = editor_.shapes().dtype(e);
+    const Shape shape = editor_.shapes().shape(e);
+    const std::string name = absl::StrCat(Body(e).name, "/rows");
+    const Endpoint dims_of = {context_.AddConst(name + "/shape", ShapeTensor(shape)), 0};
+    Node empty;
+    empty.name = name + "/empty";
+    empty.op = "EmptyTensorList";
+    empty.inputs = {dims_of, {context_.AddConst(name + "/size", Tensor::Scalar<int32_t>(-1)), 0}};
+    empty.attrs["element_dtype"] = dtype;
+    empty.attrs["shape_type"] = DType::kInt32;
+    const NodeId begin = context_.rw.AddNode(std::move(empty));
+    const int v = editor_.AddVariable(name, {begin, 0}, DType::kVariant);
+    Node push;
+    push.name = name;
+    push.op = "TensorListPushBack";
+    push.inputs = {editor_.argument(v), e};
+    push.attrs["element_dtype"] = dtype;
+    editor_.SetNext(v, {editor_.rw().AddNode(std::move(push)), 0});
+
+    Node rows;
+    rows.name = name;
+    rows.op = "TensorListConcatV2";
+    rows.inputs = {{loop_, v},
+                   dims_of,
+                   {context_.AddConst(name + "/lengths", Tensor::Vector<int64_t>({})), 0}};
+    rows.attrs["element_dtype"] = dtype;
+    rows.attrs["shape_type"] = DType::kInt32;
+    return {context_.rw.AddNode(std::move(rows)), 0};
+  }
+
+  // The term outside of the loop, for all rows.
+  Endpoint Copy(Endpoint e) {
+    Node n = Body(e);
+    const Linearity linearity = LinearityOf(n);
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      const auto& inputs = linearity.inputs;
+      if (std::find(inputs.begin(), inputs.end(), i) == inputs.end()) {
+        n.inputs[i] = {context_.AddConst(n.name, *ConstantIn(n.inputs[i])), 0};
+      } else {
+        n.inputs[i] = linearity.linear ? Copy(n.inputs[i]) : lists_.at(n.inputs[i]);
+      }
+    }
+    return {context_.rw.AddNode(std::move(n)), 0};
+  }
+
+  // Adds the terms to the variable where the loop's result was read.
+  void AddBehind(const Sum& sum, const std::vector<Endpoint>& terms) {
+    const Endpoint before = {loop_, sum.variable};
+    const Endpoint initial = context_.node(loop_).inputs[static_cast<size_t>(sum.variable)];
+    if (terms.size() == 1 && IsZeroTensor(context_, initial) &&
+        context_.shapes.SameShape(initial, terms[0])) {
+      return context_.rw.ReplaceAllUses(before, terms[0]);
+    }
+    const Endpoint total = AddSum(context_.rw, loop_, terms, before);
+    context_.rw.ReplaceAllUses(before, total);
+    context_.rw.SetInput(total.node, static_cast<int>(terms.size()), before);
+  }
+
+  // The last input is `first`.
+  Endpoint AddSum(Rewriter& rw, NodeId named_after, const std::vector<Endpoint>& terms,
+                  Endpoint first) {
+    Node n;
+    n.name = absl::StrCat(rw.node(named_after).name, "/sum");
+    n.op = terms.size() == 1 ? "AddV2" : "AddN";
+    n.inputs.assign(terms.begin(), terms.end());
+    n.inputs.push_back(first);
+    if (terms.size() > 1) n.attrs["N"] = static_cast<int64_t>(n.inputs.size());
+    n.attrs["T"] =
+        &rw == &context_.rw ? context_.shapes.dtype(terms[0]) : editor_.shapes().dtype(terms[0]);
+    return {rw.AddNode(std::move(n)), 0};
+  }
+
+  RuleContext& context_;
+  const NodeId loop_;
+  LoopEditor editor_;
+  std::vector<Sum> sums_;
+  HashSet<Endpoint> rows_;             // what is kept for the sums so far
+  HashMap<Endpoint, Endpoint> lists_;  // by what is kept: all rows, outside of the loop
+  int progress_ = 0;
+};
+
+Outcome MoveSums(RuleContext& context, NodeId id) {
+  LoopSums sums(context, id);
+  const absl::Status status = sums.Check();
+  if (status.ok()) {
+    sums.Apply();
+    return Outcome::Fired();
+  }
+  if (sums.progress() == 0) return Outcome::NotMine();
+  return Outcome::Skip(sums.progress(), std::string(status.message()), id);
+}
+
+const RuleRegistration loop_sums({
+    .name = "MoveLoopSums",
+    .doc = "products that every iteration of a loop adds to a sum, as gradients of weights, become "
+           "one product after it",
+    .phase = Phase::kFuse,
+    .anchors = "While|StatelessWhile",
+    .apply = MoveSums,
+    .keeps_control_inputs = true,
+    .after = "FuseRecurrence",
+    .last = true,
+});
+
+}  // namespace
+}  // namespace tenon
