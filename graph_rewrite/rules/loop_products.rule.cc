@@ -20,6 +20,8 @@ namespace tenon {
 namespace {
 
 constexpr int kMostNodesOfWeights = 16;  // that compute weights
+// Products with smaller weights cost little in the loop.
+constexpr int64_t kLeastElementsOfWeights = 16384;
 // More rows are multiplied as fast in the loop, and what it reads then stays in the caches.
 constexpr int64_t kMostRowsOfItem = 64;
 
@@ -93,6 +95,9 @@ class LoopProducts {
     if (items.dim(1) > kMostRowsOfItem) return WhyNot("an item has many rows");
     if (!product.has_rank() || product.dim(1) < 0)
       return WhyNot("the number of columns is not known");
+    if (items.dim(2) < 0) return WhyNot("the size of an item is not known");
+    if (items.dim(2) * product.dim(1) < kLeastElementsOfWeights)
+      return WhyNot("the weights are few");
     p.dims = {items.dim(1), product.dim(1)};
     int nodes = 0;
     if (!IsInvariant(n.inputs[1], nodes)) return WhyNot("the weights change in the loop");

@@ -22,6 +22,8 @@ namespace {
 
 // Of the size of the lists that a loop has, those that it gets.
 constexpr int64_t kMostGrowth = 16;
+// A loop adds to smaller sums quickly, because they stay in the caches.
+constexpr int64_t kLeastElementsOfSum = 16384;
 // With more rows, the products take longer than adding their results to the sum.
 constexpr int64_t kMostRowsOfTerm = 512;
 
@@ -60,7 +62,11 @@ class LoopSums {
         moved.insert(v);
       }
     }
-    return sums_.empty() ? why : absl::OkStatus();
+    if (sums_.empty()) return why;
+    const bool worth = std::any_of(sums_.begin(), sums_.end(), [&](const Sum& sum) {
+      return editor_.shapes().shape({sum.node, 0}).num_elements() >= kLeastElementsOfSum;
+    });
+    return worth ? absl::OkStatus() : WhyNot("its sums are small");
   }
 
   void Apply() {

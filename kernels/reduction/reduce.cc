@@ -135,6 +135,10 @@ class ReduceKernel final : public Kernel {
   absl::Status Run(RunContext& context) const override {
     float* const scratch = static_cast<float*>(context.scratch());
     const int64_t results = problem_.outer * problem_.inner;
+    if (problem_.reduced == 1 && problem_.repeat == 1) {
+      Copy(context.input<char>(0), context.output<char>(0));
+      return absl::OkStatus();
+    }
     if (dtype_ == DType::kFloat) {
       float* const y = context.output<float>(0);
       if (problem_.inner == 1 && problem_.repeat == 1 && short_rows_fn_ != nullptr) {
@@ -171,6 +175,16 @@ class ReduceKernel final : public Kernel {
     const int64_t length =
         std::max(kBlock / problem_.inner, std::min<int64_t>(problem_.reduced, kLeastRows));
     return problem_.inner == 1 ? length : std::min(length, kMostRows);
+  }
+  // Nothing is reduced: axes of size 1, or none, as in gradients of sums of equal shapes.
+  void Copy(const char* x, char* y) const {
+    const auto size = static_cast<int64_t>(SizeOf(dtype_));
+    ParallelFor(threads_, problem_.outer * problem_.inner,
+                ParallelGrain(2.0 * static_cast<double>(size) / kBytesPerNs),
+                [&](int64_t begin, int64_t end) {
+                  std::memcpy(y + begin * size, x + begin * size,
+                              static_cast<size_t>((end - begin) * size));
+                });
   }
   int64_t Blocks() const { return (problem_.reduced + BlockLength() - 1) / BlockLength(); }
 

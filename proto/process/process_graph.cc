@@ -17,6 +17,7 @@
 #include "proto/messages/tenon_graph.pb.h"
 #include "proto/process/process_extract.h"
 #include "proto/process/process_write.h"
+#include "proto/process/variable_shapes.h"
 
 namespace tenon {
 namespace {
@@ -140,6 +141,9 @@ class Imported final : public ProcessGraph {
   Graph graph_;
   std::vector<ProcessOriginal> originals_;  // by NodeId
   HashMap<absl::string_view, int> by_name_;
+  // Constants of which TensorFlow preserves the names, because it takes what they were for
+  // stateful.
+  HashSet<std::string> folded_;
   std::vector<int> ports_;  // number of outputs read, per node
   std::string home_;        // the device of new and changed nodes
   bool has_branches_ = false;
@@ -205,7 +209,8 @@ const OpInfo* Imported::Readable(int i, Node& node) {
   const bool stateful = row->row.stateful || options_.names.stateful(def.op());
   if (stateful && !HasNoEffect(def.op())) return nullptr;
   if (def.device() != home_ || IsCompiled(def)) return nullptr;
-  if (options_.preserved.contains(def.name()) && !options_.fetched.contains(def.name())) {
+  if (options_.preserved.contains(def.name()) && !options_.fetched.contains(def.name()) &&
+      !folded_.contains(def.name())) {
     return nullptr;
   }
   for (const Endpoint& e : original.inputs) {
@@ -302,7 +307,7 @@ absl::Status Imported::AddNodes() {
     original.attrs = node.attrs;
     original.known = known[k];
     TENON_ASSIGN_OR_RETURN(const NodeId id, graph_.AddNode(std::move(node)));
-    if (!known[k]) {
+    if (!known[k] || folded_.contains(def_->node(i).name())) {
       graph_.AddTarget(id);
     } else if (options_.fetched.contains(def_->node(i).name())) {
       for (size_t port = 0; port < dtypes[k].size(); ++port) {
@@ -354,6 +359,7 @@ void Imported::SplitConstants() {
 }
 
 absl::Status Imported::Import() {
+  TENON_ASSIGN_OR_RETURN(folded_, FoldVariableShapes(options_, *def_));
   TENON_RETURN_IF_ERROR(ReadInputs());
   ChooseHome();
   return AddNodes();

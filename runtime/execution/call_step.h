@@ -25,6 +25,7 @@ class CallStep : public Step {
       : Step(std::move(args)), functions_(std::move(functions)), state_(state) {}
 
   absl::Status Run(Execution& run) const final;
+  bool RunsMore() const final { return true; }
 
  protected:
   struct Calls final : StepState {

@@ -13,6 +13,7 @@ class CopyToDeviceStep final : public Step {
  public:
   CopyToDeviceStep(StepArgs args, const Device& device) : Step(std::move(args)), device_(device) {}
   absl::Status Run(Execution& run) const override;
+  bool RunsMore() const override { return true; }
   void Describe(StepInfo& info) const override;
 
  private:
@@ -23,6 +24,7 @@ class CopyToHostStep final : public Step {
  public:
   CopyToHostStep(StepArgs args, const Device& device) : Step(std::move(args)), device_(device) {}
   absl::Status Run(Execution& run) const override;
+  bool RunsMore() const override { return true; }
   void Describe(StepInfo& info) const override;
 
  private:

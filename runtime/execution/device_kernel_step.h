@@ -18,6 +18,7 @@ class DeviceKernelStep final : public Step {
       : Step(std::move(args)), kernel_(std::move(kernel)), op_(std::move(op)) {}
 
   absl::Status Run(Execution& run) const override;
+  bool RunsMore() const override { return true; }
   void Describe(StepInfo& info) const override;
 
  private:

@@ -100,7 +100,8 @@ absl::Status RunStepAlone(const FlatStep& step, F& run_one) {
   TENON_RETURN_IF_ERROR(run_one(step));
   const RegionCounts& now = RegionsOfThread();
   const int64_t own = now.own - before.own;
-  const bool others = now.others != before.others || step.kernel == nullptr;
+  const bool others =
+      now.others != before.others || (step.kernel == nullptr && step.step->RunsMore());
   step.regions.set(others     ? StepRegions::kOthers
                    : own == 0 ? StepRegions::kNone
                    : own == 1 ? StepRegions::kOne

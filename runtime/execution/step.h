@@ -43,6 +43,10 @@ class Step {
   // came up.
   virtual absl::Status Run(Execution& run) const = 0;
 
+  // Whether it runs more than a kernel: functions, which may have any parallel regions, or what is
+  // on a device.
+  virtual bool RunsMore() const { return false; }
+
   // Adds to what is known of the node.
   virtual void Describe(StepInfo& info) const {}
 

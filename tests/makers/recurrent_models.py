@@ -183,21 +183,21 @@ def keras2(out: pathlib.Path, name: str) -> None:
 
 
 def training(out: pathlib.Path, name: str) -> None:
-  """Gradients of loops by hand, with the forms in which weights' gradients are added up."""
+  """A loop by hand and its gradient, with the forms in which weights' gradients are added up."""
   tf1.enable_control_flow_v2()
   target = control_models.fresh(out, name)
   rng = np.random.default_rng(31)
+  units = 96  # small products would stay in the loop
 
-  def values(*shape: int) -> np.ndarray:
-    return rng.normal(0, 0.4, shape).astype(np.float32)
+  def values(*shape: int) -> tf.Tensor:
+    """Without a large constant in the file."""
+    count = tf.range(np.prod(shape), dtype=tf.float32)
+    return 0.1 * tf.reshape(tf.sin(count * count + shape[0]), shape)
 
-  # w, u and b are read as weights only; v and scale otherwise, too.
-  all_values = [values(FEATURES, 2 * UNITS), values(UNITS, 2 * UNITS), values(2, 2 * UNITS),
-                values(UNITS, UNITS), values(UNITS), values(4, UNITS)]
-
-  def body(weights: list[tf.Tensor], i: tf.Tensor, h: tf.Tensor, xs: tf.TensorArray, ys: tf.TensorArray) -> tuple[object, ...]:
-    x = xs.read(i)
+  def body(weights: list[tf.Tensor], i: tf.Tensor, h: tf.Tensor, xs: tf.TensorArray,
+           ys: tf.TensorArray) -> tuple[object, ...]:
     w, u, b, v, scale, out_w = weights
+    x = xs.read(i)
     from_input, from_state = tf.unstack(b)
     gates = tf.nn.bias_add(x @ w, from_input) + tf.nn.bias_add(h @ u, from_state)
     gate, value = tf.split(gates, 2, axis=1)
@@ -207,21 +207,24 @@ def training(out: pathlib.Path, name: str) -> None:
 
   def layer(x: tf.Tensor, weights: list[tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor]:
     steps = tf.shape(x)[0]
-    xs = tf.TensorArray(tf.float32, steps, element_shape=[BATCH, FEATURES]).unstack(x)
+    xs = tf.TensorArray(tf.float32, steps, element_shape=[BATCH, units]).unstack(x)
     ys = tf.TensorArray(tf.float32, steps, element_shape=[BATCH, 4])
-    h = tf.ones([BATCH, UNITS])
-    _, h, _, ys = tf.while_loop(lambda i, *_: i < steps, functools.partial(body, weights), (0, h, xs, ys))
+    h = tf.ones([BATCH, units])
+    _, h, _, ys = tf.while_loop(lambda i, *_: i < steps, functools.partial(body, weights),
+                                (0, h, xs, ys))
     return ys.concat(), h
 
-  @tf.function(input_signature=[tf.TensorSpec([None, BATCH, FEATURES], tf.float32, "x")])
-  def run(x: tf.Tensor) -> Tensors:
-    weights = [tf.constant(v) for v in all_values]
+  @tf.function(input_signature=[tf.TensorSpec([None, BATCH, units], tf.float32, "x")])
+  def run(x: tf.Tensor) -> list[tf.Tensor]:
+    # w, u and b are read as weights only; v and scale otherwise, too.
+    weights = [values(units, 2 * units), values(units, 2 * units), values(2, 2 * units),
+               values(units, units), values(units), values(4, units)]
     with tf.GradientTape() as tape:
       tape.watch([x, *weights])
       y, h = layer(x, weights)
       loss = tf.reduce_sum(y * y) + tf.reduce_sum(h ** 3)
     gradients = tape.gradient(loss, [x, *weights])
-    return {"y": y, **{f"gradient_{i}": g for i, g in enumerate(gradients)}}
+    return [y, *(g[..., ::8] if g.shape.rank < 2 else g[::4, ..., ::8] for g in gradients)]
 
   graph = run.get_concrete_function().graph
   needed = tf1.graph_util.extract_sub_graph(
@@ -230,9 +233,8 @@ def training(out: pathlib.Path, name: str) -> None:
   (target / "model.json").write_text(json.dumps(
       {**models.versions(), "kind": "graphdef", "model": "graph.pb"}, indent=2) + "\n")
   for suffix, steps in {"": STEPS, "_1": 1, "_2": 0}.items():
-    inputs = {"x": rng.normal(0, 1, (steps, BATCH, FEATURES)).astype(np.float32)}
-    outputs = {tensor.name: value.numpy()
-               for tensor, value in zip(graph.outputs, tf.nest.flatten(run(inputs["x"])))}
+    inputs = {"x": rng.normal(0, 1, (steps, BATCH, units)).astype(np.float32)}
+    outputs = {tensor.name: value.numpy() for tensor, value in zip(graph.outputs, run(inputs["x"]))}
     control_models.save(target, suffix, {"x:0": inputs["x"]}, outputs)
 
 

@@ -438,6 +438,39 @@ def test_training():
     assert "IteratorGetNext" in ops and WHOLE in ops and "Enter" not in ops, ops
 
 
+def test_training_of_larger_layers():
+    """Products leave these loops (MoveLoopProducts, MoveLoopSums)."""
+    model = tf.keras.Sequential([layers.LSTM(72, return_sequences=True), layers.GRU(80), layers.Dense(3)])
+    x, y = random(20, 5, 96), random(20, 3)  # three batches, the last one smaller
+    model(x)
+    start = model.get_weights()
+    losses, weights = [], []
+    for eager in (True, False):
+        model.set_weights(start)
+        model.compile(tf.keras.optimizers.SGD(0.1), "mse", run_eagerly=eager)
+        losses.append(model.fit(x, y, epochs=2, batch_size=8, shuffle=False, verbose=0).history["loss"])
+        weights.append(model.get_weights())
+    close(losses[0], losses[1])
+    close(weights[0], weights[1])
+
+
+def test_shapes_of_variables():
+    """Known from what reads them; one has no shape of its own."""
+    v = tf.Variable(random(5, 4))
+    u = tf.Variable(random(2, 4), shape=tf.TensorShape(None))
+
+    def sizes(x):
+        shapes = [tf.raw_ops.VariableShape(input=w.handle, out_type=t)
+                  for w in (v, u) for t in (tf.int32, tf.int64)]
+        return dense(dense(x) + tf.reduce_sum(v) + tf.reduce_sum(u)), *shapes
+
+    run = check(sizes, tf.constant(random(3, 4)))
+    for shape in ((3, 4), (6, 2, 4)):
+        u.assign(random(*shape))
+        x = tf.constant(random(2, 4))
+        close(run(x), sizes(x))
+
+
 def test_mixed_precision():
     """Loss scaling is a branch beside constants that rewriting makes for several readers."""
     tf.keras.mixed_precision.set_global_policy("mixed_float16")

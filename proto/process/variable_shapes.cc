@@ -1,0 +1,67 @@
+#include "proto/process/variable_shapes.h"
+
+#include <string>
+#include <vector>
+
+#include "env/containers.h"
+#include "env/status.h"
+#include "graph/tensor.h"
+#include "proto/messages/attr_proto.h"
+
+namespace tenon {
+namespace {
+
+absl::Status MakeConst(const Shape& shape, DType dtype, tf::NodeDef& node) {
+  const absl::Span<const int64_t> dims = shape.dims();
+  Tensor value = Tensor::Vector<int64_t>({dims.begin(), dims.end()});
+  if (dtype == DType::kInt32) value = Tensor::Vector<int32_t>({dims.begin(), dims.end()});
+  node.set_op("Const");
+  node.clear_attr();
+  node.mutable_input()->DeleteSubrange(0, 1);  // what follows are control inputs
+  for (const auto& [key, attr] :
+       {std::pair("dtype", AttrValue(dtype)), std::pair("value", AttrValue(std::move(value)))}) {
+    tf::AttrEntry& entry = *node.add_attr();
+    entry.set_key(key);
+    TENON_RETURN_IF_ERROR(AttrToProto(attr, *entry.mutable_value()));
+  }
+  return absl::OkStatus();
+}
+
+DType ShapeDType(const tf::NodeDef& node) {
+  for (const tf::AttrEntry& entry : node.attr()) {
+    if (entry.key() == "out_type" && entry.value().type() == tf::DT_INT64) return DType::kInt64;
+  }
+  return DType::kInt32;
+}
+
+}  // namespace
+
+absl::StatusOr<HashSet<std::string>> FoldVariableShapes(const ProcessGraphOptions& options,
+                                                        tf::GraphDef& graph) {
+  HashSet<absl::string_view> handles;  // outside of loops and branches
+  std::vector<tf::NodeDef*> asking;
+  for (tf::NodeDef& node : *graph.mutable_node()) {
+    if (node.input_size() == 0) handles.insert(node.name());
+    if (node.op() == "VariableShape" && node.input_size() > 0) asking.push_back(&node);
+  }
+  HashSet<std::string> folded;
+  if (asking.empty()) return folded;
+  HashMap<std::string, Shape> shapes;  // by handle
+  for (const tf::NodeDef& node : graph.node()) {
+    if (node.op() != "ReadVariableOp" || node.input_size() == 0) continue;
+    if (!handles.contains(node.input(0))) continue;
+    const std::vector<TensorSpec> outputs = options.outputs(node.name());
+    if (outputs.size() == 1 && outputs[0].shape.IsComplete()) {
+      shapes.emplace(node.input(0), outputs[0].shape);
+    }
+  }
+  for (tf::NodeDef* node : asking) {
+    const auto shape = shapes.find(node->input(0));
+    if (shape == shapes.end()) continue;
+    TENON_RETURN_IF_ERROR(MakeConst(shape->second, ShapeDType(*node), *node));
+    folded.insert(node->name());
+  }
+  return folded;
+}
+
+}  // namespace tenon
