@@ -44,7 +44,9 @@ absl::Status LoopEditor::Open() {
   cond_ = own.at(cond->name);
   body_ = *own.at(body->name);
   const size_t n = loop.inputs.size();
-  if (cond_->inputs().size() != n || body_.inputs().size() != n || body_.outputs().size() != n) {
+  const auto* dtypes = loop.attr<std::vector<DType>>("T");
+  if (cond_->inputs().size() != n || body_.inputs().size() != n || body_.outputs().size() != n ||
+      cond_->outputs().size() != 1 || dtypes == nullptr || dtypes->size() != n) {
     return WhyNot("its functions have other signatures");
   }
   if (!body_.TopologicalOrder().ok()) return WhyNot("its body is cyclic");
