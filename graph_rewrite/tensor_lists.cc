@@ -1,6 +1,7 @@
 #include "graph_rewrite/tensor_lists.h"
 
 #include "graph_rewrite/elements.h"
+#include "kernels/lists/tensor_list.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -30,8 +31,7 @@ Shape ItemShapeOfList(RuleContext& context, Endpoint list) {
     // op names: new lists, of a stated shape
     if (n.op == "EmptyTensorList" || n.op == "TensorListReserve") {
       const Tensor* dims = context.Constant(n.inputs[0]);
-      if (dims == nullptr || dims->shape().rank() != 1) return Shape::Unknown();
-      return Shape(*IntegerValues(*dims));
+      return dims == nullptr ? Shape::Unknown() : ElementShape(*dims).value_or(Shape::Unknown());
     }
     if (n.op == "TensorListFromTensor") {
       const Shape& shape = context.shapes.shape(n.inputs[0]);

@@ -1,6 +1,5 @@
 // A loop over the items of a list multiplies each by weights that do not change, as recurrent
 // layers do with their inputs. The products of all items are one product before the loop.
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

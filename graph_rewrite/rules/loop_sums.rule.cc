@@ -70,9 +70,6 @@ class LoopSums {
   }
 
   void Apply() {
-    for (const Sum& sum : sums_) {
-      for (const Endpoint& e : sum.terms) Keep(e);
-    }
     std::vector<std::vector<Endpoint>> copies;
     for (const Sum& sum : sums_) {
       copies.emplace_back();
@@ -254,19 +251,6 @@ class LoopSums {
     return n.op == "TensorListPopBack" || n.op == "TensorListGetItem";
   }
 
-  // Keeps the rows that the term adds up in lists.
-  void Keep(Endpoint e) {
-    const Node& n = Body(e);
-    const Linearity linearity = LinearityOf(n);
-    for (const size_t i : linearity.inputs) {
-      if (linearity.linear) {
-        Keep(n.inputs[i]);
-      } else if (!lists_.contains(n.inputs[i])) {
-        lists_[n.inputs[i]] = AddList(n.inputs[i]);
-      }
-    }
-  }
-
   // A list to which each iteration appends `e`; what is outside of the loop gets all rows.
   Endpoint AddList(Endpoint e) {
     const DType dtype = editor_.shapes().dtype(e);
@@ -299,6 +283,13 @@ class LoopSums {
     return {context_.rw.AddNode(std::move(rows)), 0};
   }
 
+  // All rows of `e`, outside of the loop.
+  Endpoint RowsOf(Endpoint e) {
+    const auto [it, added] = lists_.try_emplace(e);
+    if (added) it->second = AddList(e);
+    return it->second;
+  }
+
   // The term outside of the loop, for all rows.
   Endpoint Copy(Endpoint e) {
     Node n = Body(e);
@@ -308,7 +299,7 @@ class LoopSums {
       if (std::find(inputs.begin(), inputs.end(), i) == inputs.end()) {
         n.inputs[i] = {context_.AddConst(n.name, *ConstantIn(n.inputs[i])), 0};
       } else {
-        n.inputs[i] = linearity.linear ? Copy(n.inputs[i]) : lists_.at(n.inputs[i]);
+        n.inputs[i] = linearity.linear ? Copy(n.inputs[i]) : RowsOf(n.inputs[i]);
       }
     }
     return {context_.rw.AddNode(std::move(n)), 0};
@@ -317,11 +308,6 @@ class LoopSums {
   // Adds the terms to the variable where the loop's result was read.
   void AddBehind(const Sum& sum, const std::vector<Endpoint>& terms) {
     const Endpoint before = {loop_, sum.variable};
-    const Endpoint initial = context_.node(loop_).inputs[static_cast<size_t>(sum.variable)];
-    if (terms.size() == 1 && IsZeroTensor(context_, initial) &&
-        context_.shapes.SameShape(initial, terms[0])) {
-      return context_.rw.ReplaceAllUses(before, terms[0]);
-    }
     const Endpoint total = AddSum(context_.rw, loop_, terms, before);
     context_.rw.ReplaceAllUses(before, total);
     context_.rw.SetInput(total.node, static_cast<int>(terms.size()), before);

@@ -201,7 +201,7 @@ def training(out: pathlib.Path, name: str) -> None:
     from_input, from_state = tf.unstack(b)
     gates = tf.nn.bias_add(x @ w, from_input) + tf.nn.bias_add(h @ u, from_state)
     gate, value = tf.split(gates, 2, axis=1)
-    value = tf.tanh(value * scale + tf.matmul(h, v, transpose_b=True)) + 0.1 * tf.reduce_sum(v)
+    value = tf.tanh(value * scale + tf.matmul(h, v, transpose_b=True)) + 0.1 * tf.reduce_sum(v * v)
     h = tf.sigmoid(gate) * h + (1 - tf.sigmoid(gate)) * value
     return i + 1, h, xs, ys.write(i, tf.matmul(h, out_w, transpose_b=True))
 
