@@ -193,6 +193,19 @@ void Rewriter::Remove(NodeId id) {
   graph_.Erase(id);
 }
 
+void Rewriter::RemoveIfDead(NodeId id) {
+  std::vector<NodeId> todo = {id};
+  while (!todo.empty()) {
+    const NodeId now = todo.back();
+    todo.pop_back();
+    if (!Has(now) || !uses(now).empty() || IsKept(now)) continue;
+    const Node& n = node(now);
+    for (const Endpoint& e : n.inputs) todo.push_back(e.node);
+    todo.insert(todo.end(), n.control_inputs.begin(), n.control_inputs.end());
+    Remove(now);
+  }
+}
+
 void Rewriter::SetOp(NodeId id, absl::string_view op) {
   BeforeChange(id);
   mutable_node(id).op = std::string(op);

@@ -72,6 +72,8 @@ class Rewriter {
   NodeId AddNode(Node node);
   // Nothing may read the node any more, and it must not be an output, input or target.
   void Remove(NodeId id);
+  // Removes the node if nothing reads it and it is not kept; then, in the same way, what it read.
+  void RemoveIfDead(NodeId id);
   void SetOp(NodeId id, absl::string_view op);
   void SetInput(NodeId id, int slot, Endpoint value);
   void SetInputs(NodeId id, absl::Span<const Endpoint> inputs);

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "env/status.h"
 #include "graph/constants.h"
 #include "graph_rewrite/context.h"
@@ -38,6 +39,10 @@ absl::StatusOr<std::pair<int64_t, int64_t>> ColumnRange(const Graph& body, const
 }
 
 }  // namespace
+
+absl::Status WhyNotInBody(const Node& n, absl::string_view reason) {
+  return WhyNot(absl::StrCat("'", n.name, "' (", n.op, ") in its body: ", reason));
+}
 
 const Tensor* ConstantIn(const Graph& g, Endpoint e) { return ConstantOf(g.node(e.node)); }
 

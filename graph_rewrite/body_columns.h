@@ -1,5 +1,5 @@
-// Reads the nodes of a recurrent loop's body that have constant operands: numbers, and the columns
-// that Split, SplitV and StridedSlice take.
+// Reads nodes of a loop's body: constant operands, and the columns that Split, SplitV and
+// StridedSlice take.
 #ifndef TENON_GRAPH_REWRITE_BODY_COLUMNS_H_
 #define TENON_GRAPH_REWRITE_BODY_COLUMNS_H_
 
@@ -7,9 +7,13 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "graph/graph.h"
 
 namespace tenon {
+
+// Why a rule does not apply to a loop: what its body's node `n` is or does.
+absl::Status WhyNotInBody(const Node& n, absl::string_view reason);
 
 // The tensor of a Const; null for other nodes.
 const Tensor* ConstantIn(const Graph& g, Endpoint e);

@@ -105,12 +105,7 @@ NodeId RuleContext::OnlyReader(NodeId id, std::string* why) const {
 }
 
 NodeId RuleContext::AddConst(absl::string_view hint, Tensor value) {
-  Node n;
-  n.name = std::string(hint);
-  n.op = "Const";
-  n.attrs["dtype"] = value.dtype();
-  n.attrs["value"] = std::move(value);
-  return rw.AddNode(std::move(n));
+  return tenon::AddConst(rw, hint, std::move(value));
 }
 
 absl::StatusOr<NodeId> RuleContext::AddNode(Node node) {
@@ -120,16 +115,13 @@ absl::StatusOr<NodeId> RuleContext::AddNode(Node node) {
   return rw.AddNode(std::move(node));
 }
 
-void RuleContext::RemoveIfDead(NodeId id) {
-  std::vector<NodeId> todo = {id};
-  while (!todo.empty()) {
-    const NodeId n = todo.back();
-    todo.pop_back();
-    if (!rw.Has(n) || !rw.uses(n).empty() || rw.IsKept(n)) continue;
-    for (const Endpoint& e : node(n).inputs) todo.push_back(e.node);
-    for (NodeId c : node(n).control_inputs) todo.push_back(c);
-    rw.Remove(n);
-  }
+NodeId AddConst(Rewriter& rw, absl::string_view hint, Tensor value) {
+  Node n;
+  n.name = std::string(hint);
+  n.op = "Const";
+  n.attrs["dtype"] = value.dtype();
+  n.attrs["value"] = std::move(value);
+  return rw.AddNode(std::move(n));
 }
 
 }  // namespace tenon

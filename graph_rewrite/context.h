@@ -98,8 +98,7 @@ class RuleContext {
   NodeId AddConst(absl::string_view hint, Tensor value);
   // Adds a node with its defaults filled in. An error if an attribute is missing.
   absl::StatusOr<NodeId> AddNode(Node node);
-  // Removes the node if nothing reads it and it is not kept, then its inputs in the same way.
-  void RemoveIfDead(NodeId id);
+  void RemoveIfDead(NodeId id) { rw.RemoveIfDead(id); }
 
   // For sweeps: begins one edit of `rule` at `node`.
   void Step(absl::string_view rule, absl::string_view node) { rw.BeginStep(rule, node); }
@@ -134,6 +133,9 @@ class RuleContext {
   mutable std::vector<Block> blocks_;
   mutable LoopInvariants loop_invariants_;  // knows more with each question
 };
+
+// Adds a Const with this value, named after `hint`, to any graph, such as the body of a loop.
+NodeId AddConst(Rewriter& rw, absl::string_view hint, Tensor value);
 
 }  // namespace tenon
 

@@ -15,6 +15,11 @@ std::vector<int64_t> ConstantIntegers(const RuleContext& context, Endpoint e) {
   return values.ok() ? *std::move(values) : std::vector<int64_t>();
 }
 
+bool IsTrue(const Node& n, absl::string_view attr) {
+  const bool* value = n.attr<bool>(attr);
+  return value != nullptr && *value;
+}
+
 bool IsLast(const RuleContext& context, Endpoint axis, int rank) {
   const std::vector<int64_t> values = ConstantIntegers(context, axis);
   return values.size() == 1 && (values[0] == -1 || values[0] == rank - 1);

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "ops/op.h"
 
 namespace tenon {
 namespace {
@@ -15,6 +14,15 @@ NodeId AddArgument(Rewriter& rewriter, absl::string_view name, DType dtype) {
   n.attrs["dtype"] = dtype;
   n.attrs["shape"] = Shape::Unknown();
   return rewriter.AddNode(std::move(n));
+}
+
+bool TakesItems(const Graph& body) {
+  for (const NodeId id : body.NodeIds()) {
+    // op names: of lists
+    if (body.node(id).op == "TensorListPopBack" || body.node(id).op == "TensorListGetItem")
+      return true;
+  }
+  return false;
 }
 
 // A name for what a function becomes.
@@ -42,6 +50,7 @@ absl::Status LoopEditor::Open() {
     return WhyNot("the loop is in a function");
   }
   cond_ = own.at(cond->name);
+  if (!TakesItems(*own.at(body->name))) return WhyNot("its body takes no items of lists");
   body_ = *own.at(body->name);
   const size_t n = loop.inputs.size();
   const auto* dtypes = loop.attr<std::vector<DType>>("T");
@@ -68,21 +77,7 @@ void LoopEditor::SetNext(int variable, Endpoint e) {
 
 void LoopEditor::Replace(Endpoint from, Endpoint to) {
   rw_->ReplaceAllUses(from, to);
-  RemoveIfDead(from.node);
-}
-
-void LoopEditor::RemoveIfDead(NodeId id) {
-  std::vector<NodeId> todo = {id};
-  while (!todo.empty()) {
-    const NodeId now = todo.back();
-    todo.pop_back();
-    if (!body_.Has(now) || rw_->IsKept(now) || !rw_->uses(now).empty()) continue;
-    const Node& n = body_.node(now);
-    if (FactsOf(n.op).stateful) continue;
-    for (const Endpoint& e : n.inputs) todo.push_back(e.node);
-    todo.insert(todo.end(), n.control_inputs.begin(), n.control_inputs.end());
-    rw_->Remove(now);
-  }
+  rw_->RemoveIfDead(from.node);
 }
 
 int LoopEditor::VariableOf(Endpoint e) const {

@@ -18,8 +18,8 @@ class LoopEditor {
  public:
   LoopEditor(RuleContext& context, NodeId loop) : context_(context), loop_(loop) {}
 
-  // FailedPrecondition with the reason if the loop's functions cannot be changed. To be called
-  // first.
+  // To be called first. FailedPrecondition with the reason if the loop's functions cannot be
+  // changed, or if the body takes no items of lists, which all work that leaves loops depends on.
   absl::Status Open();
 
   const Graph& cond() const { return *cond_; }
@@ -57,7 +57,6 @@ class LoopEditor {
   Graph body_;
   std::optional<Rewriter> rw_;
   std::optional<ShapeInfo> shapes_;
-  void RemoveIfDead(NodeId id);
 
   size_t num_outputs_ = 0;  // of the body as it was
   struct Added {

@@ -5,15 +5,11 @@
 #include <vector>
 
 #include "env/status.h"
+#include "graph_rewrite/elements.h"
 #include "kernels/matmul/einsum_equation.h"
 
 namespace tenon {
 namespace {
-
-bool Flag(const Node& n, absl::string_view name) {
-  const bool* value = n.attr<bool>(name);
-  return value != nullptr && *value;
-}
 
 bool HasRepeats(std::string labels) {
   std::sort(labels.begin(), labels.end());
@@ -60,8 +56,8 @@ absl::StatusOr<ProductLabels> LabelProduct(RuleContext& context, const Node& pro
     TENON_ASSIGN_OR_RETURN(l, LabelEinsum(product, ranks, next));
   } else {
     const bool plain = product.op == "MatMul";
-    const bool a_transposed = Flag(product, plain ? "transpose_a" : "adj_x");
-    const bool b_transposed = Flag(product, plain ? "transpose_b" : "adj_y");
+    const bool a_transposed = IsTrue(product, plain ? "transpose_a" : "adj_x");
+    const bool b_transposed = IsTrue(product, plain ? "transpose_b" : "adj_y");
     const int batch = std::max(ranks[0], ranks[1]) - 2;
     for (int i = 0; i < batch; ++i) l.out += next++;
     const char m = next++, k = next++, n = next++;

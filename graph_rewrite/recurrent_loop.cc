@@ -22,10 +22,6 @@ constexpr int64_t kMostParts = 64;  // of a split
 
 using Variable = RecurrentLoop::Variable;
 
-absl::Status Because(const Node& n, absl::string_view reason) {
-  return WhyNot(absl::StrCat("'", n.name, "' (", n.op, ") in its body: ", reason));
-}
-
 class Reader {
  public:
   Reader(RuleContext& context, const Node& loop, RecurrentLoop& out)
@@ -98,7 +94,7 @@ class Reader {
     values_.assign(static_cast<size_t>(body_->end_id()), {});
     for (NodeId id : order) {
       const Node& n = body_->node(id);
-      if (!n.control_inputs.empty()) return Because(n, "it has control inputs");
+      if (!n.control_inputs.empty()) return WhyNotInBody(n, "it has control inputs");
       if (bookkeeping_.contains(id)) continue;
       const absl::Status status = Evaluate(n);
       // What is only kept may be anything.
@@ -114,7 +110,7 @@ class Reader {
         TENON_ASSIGN_OR_RETURN(v.next, Value(set.inputs[2]));
         v.every_step = IsVariable(set.inputs[1], Variable::kCounter);
         if (!v.every_step && IntegerIn(*body_, set.inputs[1], -1) != 0) {
-          return Because(set, "it does not write the step's item");
+          return WhyNotInBody(set, "it does not write the step's item");
         }
       }
     }
@@ -126,7 +122,7 @@ class Reader {
     const auto port = static_cast<size_t>(e.port);
     if (port < values.size() && values[port] >= 0) return values[port];
     const Node& n = body_->node(e.node);
-    return Because(
+    return WhyNotInBody(
         n, VariableOf(e) >= 0 ? "this loop variable is used otherwise" : "it is no part of a cell");
   }
   void Set(const Node& n, ExprId e) { values_[static_cast<size_t>(n.id)] = {e}; }
@@ -162,8 +158,9 @@ class Reader {
     if (role == Variable::kState) {
       const Dimension width = DimensionOf(context_, outer, 1);
       int rank = context_.shapes.rank(outer);
-      if (context_.shapes.dtype(outer) != DType::kFloat) return Because(n, "it is not float");
-      if ((rank != 2 && rank >= 0) || width.value < 1) return Because(n, "its size is not known");
+      if (context_.shapes.dtype(outer) != DType::kFloat) return WhyNotInBody(n, "it is not float");
+      if ((rank != 2 && rank >= 0) || width.value < 1)
+        return WhyNotInBody(n, "its size is not known");
       Set(n,
           out_.expressions.Add({.kind = Expression::kState, .width = width.value, .variable = v}));
     } else if (role == Variable::kInvariant) {
@@ -194,16 +191,16 @@ class Reader {
   absl::Status EvaluateItem(const Node& n) {
     const int list = VariableOf(n.inputs[0]);
     if (list < 0 || !IsVariable(n.inputs[0], Variable::kInvariant)) {
-      return Because(n, "it takes an item of a list that changes");
+      return WhyNotInBody(n, "it takes an item of a list that changes");
     }
     if (!IsVariable(n.inputs[1], Variable::kCounter)) {
-      return Because(n, "it does not take the step's item");
+      return WhyNotInBody(n, "it does not take the step's item");
     }
     const Endpoint tensor = TensorOfList(context_, Outer(list));
-    if (tensor.node == kNoNode) return Because(n, "the list is not made from a tensor");
+    if (tensor.node == kNoNode) return WhyNotInBody(n, "the list is not made from a tensor");
     const Shape& shape = context_.shapes.shape(tensor);
     const DType dtype = context_.shapes.dtype(tensor);
-    if (!shape.has_rank()) return Because(n, "its rank is not known");
+    if (!shape.has_rank()) return WhyNotInBody(n, "its rank is not known");
     const int64_t last = shape.rank() == 3 ? shape.dim(2) : -1;
     if (dtype == DType::kFloat && last >= 1) {
       Set(n, out_.expressions.Add({.kind = Expression::kItem, .width = last, .variable = list}));
@@ -211,8 +208,8 @@ class Reader {
       Set(n, out_.expressions.Add(
                  {.kind = Expression::kMask, .width = shape.rank() == 3, .variable = list}));
     } else {
-      return Because(n, absl::StrCat("it takes items of a ", Name(dtype), " tensor of shape ",
-                                     shape.ToString()));
+      return WhyNotInBody(n, absl::StrCat("it takes items of a ", Name(dtype), " tensor of shape ",
+                                          shape.ToString()));
     }
     return absl::OkStatus();
   }
@@ -234,7 +231,7 @@ class Reader {
     const bool step_first = IsVariable(n.inputs[0], Variable::kCounter);
     const bool below = absl::StartsWith(n.op, "Less") == step_first;  // the step is below
     if (below == absl::EndsWith(n.op, "Equal"))
-      return Because(n, "it includes the step at the length");
+      return WhyNotInBody(n, "it includes the step at the length");
     Set(n, out_.expressions.Add({.kind = Expression::kMask,
                                  .op = below ? "within" : "beyond",
                                  .width = 0,
@@ -245,9 +242,9 @@ class Reader {
   absl::Status EvaluateProduct(const Node& n) {
     const bool* a = n.attr<bool>("transpose_a");
     const bool* b = n.attr<bool>("transpose_b");
-    if (a != nullptr && *a) return Because(n, "its operand is transposed");
+    if (a != nullptr && *a) return WhyNotInBody(n, "its operand is transposed");
     const auto it = matrices_.find(n.inputs[1]);
-    if (it == matrices_.end()) return Because(n, "the weights are not constant");
+    if (it == matrices_.end()) return WhyNotInBody(n, "the weights are not constant");
     ConstantBlock weights = it->second;
     if (b != nullptr && *b) {
       std::swap(weights.row, weights.column);
@@ -260,7 +257,7 @@ class Reader {
 
   // Sets the result, or names the node that has none.
   absl::Status Finish(const Node& n, absl::StatusOr<ExprId> result) {
-    if (!result.ok()) return Because(n, result.status().message());
+    if (!result.ok()) return WhyNotInBody(n, result.status().message());
     Set(n, *result);
     return absl::OkStatus();
   }
@@ -272,11 +269,11 @@ class Reader {
     if (is_matrix) {
       const ConstantBlock block = matrix->second;
       const auto columns = ColumnsOf(*body_, n, block.columns, 2);
-      if (!columns.ok()) return Because(n, columns.status().message());
+      if (!columns.ok()) return WhyNotInBody(n, columns.status().message());
       int64_t begin = columns->begin;
       for (size_t i = 0; i < columns->sizes.size(); ++i) {
         const int64_t size = columns->sizes[i];
-        if (begin + size > block.columns) return Because(n, "columns out of range");
+        if (begin + size > block.columns) return WhyNotInBody(n, "columns out of range");
         matrices_[{n.id, static_cast<int>(i)}] = block.Columns(begin, size);
         begin += size;
       }
@@ -287,17 +284,18 @@ class Reader {
     const Expression e = out_.expressions.at(*whole);
     if (e.kind == Expression::kZeros) {
       const int64_t* parts = n.attr<int64_t>("num_split");  // StridedSlice has none
-      if (parts != nullptr && (*parts < 1 || *parts > kMostParts)) return Because(n, "odd parts");
+      if (parts != nullptr && (*parts < 1 || *parts > kMostParts))
+        return WhyNotInBody(n, "odd parts");
       values.assign(parts == nullptr ? 1 : static_cast<size_t>(*parts), *whole);
       return absl::OkStatus();
     }
     const int rank = e.kind == Expression::kVector ? e.block.tensor->shape().rank() : 2;
     const auto columns = ColumnsOf(*body_, n, e.width, rank);
-    if (!columns.ok()) return Because(n, columns.status().message());
+    if (!columns.ok()) return WhyNotInBody(n, columns.status().message());
     int64_t begin = columns->begin;
     for (int64_t size : columns->sizes) {
       auto part = out_.expressions.Slice(*whole, begin, size);
-      if (!part.ok()) return Because(n, part.status().message());
+      if (!part.ok()) return WhyNotInBody(n, part.status().message());
       values.push_back(*part);
       begin += size;
     }
@@ -306,14 +304,14 @@ class Reader {
 
   absl::Status EvaluateConcat(const Node& n) {
     const int64_t axis = IntegerIn(*body_, n.inputs.back(), 0);
-    if (axis != 1 && axis != -1) return Because(n, "it does not join columns");
+    if (axis != 1 && axis != -1) return WhyNotInBody(n, "it does not join columns");
     Expression joined = {.kind = Expression::kConcat, .width = 0};
     for (size_t i = 0; i + 1 < n.inputs.size(); ++i) {
       TENON_ASSIGN_OR_RETURN(const ExprId part, Value(n.inputs[i]));
       const Expression& e = out_.expressions.at(part);
       if (e.kind != Expression::kItem && e.kind != Expression::kState &&
           e.kind != Expression::kOp && e.kind != Expression::kProduct) {
-        return Because(n, "it joins something else than states and inputs");
+        return WhyNotInBody(n, "it joins something else than states and inputs");
       }
       joined.args.push_back(part);
       joined.width += e.width;
@@ -327,16 +325,17 @@ class Reader {
     TENON_ASSIGN_OR_RETURN(const ExprId mask, Value(n.inputs[0]));
     Expression e = out_.expressions.at(mask);
     const Tensor* by = ConstantIn(*body_, n.inputs[1]);
-    if (e.kind != Expression::kMask || by == nullptr) return Because(n, "it is no part of a cell");
+    if (e.kind != Expression::kMask || by == nullptr)
+      return WhyNotInBody(n, "it is no part of a cell");
     TENON_ASSIGN_OR_RETURN(const std::vector<int64_t> values, IntegerValues(*by));
     if (n.op == "ExpandDims") {
       if (e.width != 0 || values.size() != 1 || (values[0] != 1 && values[0] != -1)) {
-        return Because(n, "it adds another dimension");
+        return WhyNotInBody(n, "it adds another dimension");
       }
       e.width = 1;
     } else {
       if (e.width != 1 || values.size() != 2 || values[0] != 1 || values[1] < 1) {
-        return Because(n, "it repeats something else than a column");
+        return WhyNotInBody(n, "it repeats something else than a column");
       }
       e.width = values[1];
     }
@@ -351,12 +350,12 @@ class Reader {
       args.push_back(e);
     }
     Expression mask = out_.expressions.at(args[0]);
-    if (mask.kind != Expression::kMask) return Because(n, "its condition is not a mask");
+    if (mask.kind != Expression::kMask) return WhyNotInBody(n, "its condition is not a mask");
     // Select takes a vector, for rows, or a tensor of its operands' shape; SelectV2 broadcasts.
     const int64_t width =
         std::max(out_.expressions.at(args[1]).width, out_.expressions.at(args[2]).width);
     const bool fits = mask.width == width || mask.width == (n.op == "Select" ? 0 : 1);
-    if (!fits) return Because(n, "the mask has another shape");
+    if (!fits) return WhyNotInBody(n, "the mask has another shape");
     mask.width = 1;
     if (mask.op == "beyond") {
       mask.op = "within";
@@ -376,13 +375,13 @@ class Reader {
     const bool unary = std::find(std::begin(kUnary), std::end(kUnary), n.op) != std::end(kUnary);
     const bool binary =
         std::find(std::begin(kBinary), std::end(kBinary), n.op) != std::end(kBinary);
-    if (!unary && !binary) return Because(n, "it is no part of a cell");
+    if (!unary && !binary) return WhyNotInBody(n, "it is no part of a cell");
     std::vector<ExprId> args;
     for (Endpoint in : n.inputs) {
       TENON_ASSIGN_OR_RETURN(const ExprId e, Value(in));
       args.push_back(e);
     }
-    if (args.size() != (unary ? 1u : 2u)) return Because(n, "it has other operands");
+    if (args.size() != (unary ? 1u : 2u)) return WhyNotInBody(n, "it has other operands");
     // A factor of 1, as dropout leaves in inference.
     for (size_t i = 0; n.op == "Mul" && i < 2; ++i) {
       const Expression& factor = out_.expressions.at(args[i]);

@@ -7,7 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "env/containers.h"
 #include "env/status.h"
+#include "graph_rewrite/body_columns.h"
 #include "graph_rewrite/dims.h"
+#include "graph_rewrite/elements.h"
 #include "graph_rewrite/inline_body.h"
 #include "graph_rewrite/loop_bounds.h"
 #include "graph_rewrite/loop_editor.h"
@@ -42,15 +44,21 @@ class LoopProducts {
       if (product.ok()) {
         products_.push_back(*std::move(product));
       } else {
-        why = WhyNot(
-            absl::StrCat("'", n.name, "' (", n.op, ") in its body: ", product.status().message()));
+        why = WhyNotInBody(n, product.status().message());
       }
     }
     return products_.empty() ? why : absl::OkStatus();
   }
 
   absl::Status Apply() {
-    for (const Product& p : products_) TENON_RETURN_IF_ERROR(Move(p));
+    std::vector<Endpoint> arguments, inside;
+    for (int v = 0; v < editor_.num_variables(); ++v) arguments.push_back(Outer(v));
+    for (const Product& p : products_) inside.push_back(editor_.body().node(p.node).inputs[1]);
+    TENON_ASSIGN_OR_RETURN(const std::vector<Endpoint> weights,
+                           InlineBody(context_, editor_.body(), arguments, inside));
+    for (size_t i = 0; i < products_.size(); ++i) {
+      TENON_RETURN_IF_ERROR(Move(products_[i], weights[i]));
+    }
     editor_.Commit();
     return absl::OkStatus();
   }
@@ -66,11 +74,6 @@ class LoopProducts {
   };
 
   const Node& InBody(Endpoint e) { return editor_.body().node(e.node); }
-
-  static bool IsTrue(const Node& n, absl::string_view attr) {
-    const bool* value = n.attr<bool>(attr);
-    return value != nullptr && *value;
-  }
 
   static bool IsProduct(const Node& n) { return n.op == "MatMul" && !IsTrue(n, "transpose_a"); }
   Endpoint Item(const Node& n) {
@@ -141,20 +144,13 @@ class LoopProducts {
     return true;
   }
 
-  absl::Status Move(const Product& p) {
+  absl::Status Move(const Product& p, Endpoint weights) {
     const Node n = editor_.body().node(p.node);
-    std::vector<Endpoint> arguments;
-    for (int v = 0; v < editor_.num_variables(); ++v) {
-      const bool added = v >= static_cast<int>(context_.node(loop_).inputs.size());
-      arguments.push_back(added ? Endpoint{} : Outer(v));
-    }
-    TENON_ASSIGN_OR_RETURN(const std::vector<Endpoint> weights,
-                           InlineBody(context_, editor_.body(), arguments, {n.inputs[1]}));
     const DType dtype = editor_.shapes().dtype({p.node, 0});
     Node product;
     product.name = n.name;
     product.op = "BatchMatMulV2";
-    product.inputs = {p.tensor, weights[0]};
+    product.inputs = {p.tensor, weights};
     product.attrs["T"] = dtype;
     product.attrs["adj_y"] = IsTrue(n, "transpose_b");
     TENON_ASSIGN_OR_RETURN(const NodeId all, context_.AddNode(std::move(product)));
@@ -176,12 +172,7 @@ class LoopProducts {
   }
 
   static Endpoint AddDims(Rewriter& rw, const std::string& name, const std::vector<int64_t>& dims) {
-    Node n;
-    n.name = name + "/shape";
-    n.op = "Const";
-    n.attrs["dtype"] = DType::kInt32;
-    n.attrs["value"] = Tensor::Vector<int32_t>({dims.begin(), dims.end()});
-    return {rw.AddNode(std::move(n)), 0};
+    return {AddConst(rw, name + "/shape", Tensor::Vector<int32_t>({dims.begin(), dims.end()})), 0};
   }
 
   RuleContext& context_;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "env/containers.h"
 #include "env/status.h"
+#include "graph_rewrite/body_columns.h"
 #include "graph_rewrite/elements.h"
 #include "graph_rewrite/loop_editor.h"
 #include "graph_rewrite/rule.h"
@@ -26,11 +27,7 @@ constexpr int64_t kMostGrowth = 16;
 constexpr int64_t kLeastElementsOfSum = 16384;
 // With more rows, the products take longer than adding their results to the sum.
 constexpr int64_t kMostRowsOfTerm = 512;
-
-bool IsTrue(const Node& n, absl::string_view attr) {
-  const bool* value = n.attr<bool>(attr);
-  return value != nullptr && *value;
-}
+constexpr int kMostDepth = 64;  // of a term
 
 // How an op's result depends on its inputs, of which the others are constants.
 struct Linearity {
@@ -108,12 +105,7 @@ class LoopSums {
       const Endpoint list = context_.node(loop_).inputs[static_cast<size_t>(v)];
       const Shape shape = ItemShapeOfList(context_, list);
       if (!shape.has_rank()) continue;
-      Node dims;
-      dims.name = n.name + "/shape";
-      dims.op = "Const";
-      dims.attrs["dtype"] = DType::kInt32;
-      dims.attrs["value"] = ShapeTensor(shape);
-      const NodeId stated = editor_.rw().AddNode(std::move(dims));
+      const NodeId stated = AddConst(editor_.rw(), n.name + "/shape", ShapeTensor(shape));
       editor_.rw().SetInput(id, 1, {stated, 0});
     }
   }
@@ -140,9 +132,14 @@ class LoopSums {
     for (int other = 0; other < editor_.num_variables(); ++other) {
       if (other != v && editor_.result(other).node == id) return false;
     }
-    for (const Use& use : editor_.rw().uses(id)) {
-      if (use.is_control() || editor_.body().node(use.reader).op != "Identity") return false;
-      if (!IsOnlyNext(use.reader, v)) return false;
+    std::vector<NodeId> todo = {id};
+    while (!todo.empty()) {
+      const NodeId now = todo.back();
+      todo.pop_back();
+      for (const Use& use : editor_.rw().uses(now)) {
+        if (use.is_control() || editor_.body().node(use.reader).op != "Identity") return false;
+        todo.push_back(use.reader);
+      }
     }
     return true;
   }
@@ -158,7 +155,7 @@ class LoopSums {
       absl::Status status = ReadTerm(e, rows);
       // Otherwise it broadcasts, and the sum of no terms may have another shape.
       if (status.ok() && (!shape.IsComplete() || editor_.shapes().shape(e) != shape)) {
-        status = Because(Body(e), "it is not known to have the shape of the sum");
+        status = WhyNotInBody(Body(e), "it is not known to have the shape of the sum");
       }
       (status.ok() ? sum.terms : sum.kept).push_back(e);
       if (status.ok()) {
@@ -179,7 +176,7 @@ class LoopSums {
       return {.over_rows = true, .inputs = {0}};
     }
     if (n.op == "Sum") {
-      const Tensor* axes = ConstantIn(n.inputs[1]);
+      const Tensor* axes = Constant(n.inputs[1]);
       const auto values = axes == nullptr ? std::vector<int64_t>() : *IntegerValues(*axes);
       const bool rows = std::find(values.begin(), values.end(), 0) != values.end();
       return {.over_rows = rows, .inputs = {0}};
@@ -201,33 +198,30 @@ class LoopSums {
     return {};
   }
 
-  const Tensor* ConstantIn(Endpoint e) { return ConstantOf(Body(e)); }
-
-  absl::Status Because(const Node& n, absl::string_view reason) {
-    return WhyNot(absl::StrCat("'", n.name, "' (", n.op, ") in its body: ", reason));
-  }
+  const Tensor* Constant(Endpoint e) { return ConstantIn(editor_.body(), e); }
 
   // Whether the sum of it over all iterations is a function of the rows of all iterations. Adds
-  // what is to be kept for that to `rows`.
-  absl::Status ReadTerm(Endpoint e, std::vector<Endpoint>& rows) {
+  // what is to be kept for that to `rows`. `depth`: how many ops are between it and the sum.
+  absl::Status ReadTerm(Endpoint e, std::vector<Endpoint>& rows, int depth = 0) {
     const Node& n = Body(e);
-    if (!IsOnlyRead(n.id)) return Because(n, "the loop needs it otherwise, too");
+    if (depth > kMostDepth) return WhyNotInBody(n, "too many ops are between it and the sum");
+    if (!IsOnlyRead(n.id)) return WhyNotInBody(n, "the loop needs it otherwise, too");
     const Linearity linearity = LinearityOf(n);
-    if (!linearity.over_rows && !linearity.linear) return Because(n, "it is no sum over rows");
+    if (!linearity.over_rows && !linearity.linear) return WhyNotInBody(n, "it is no sum over rows");
     if (linearity.over_rows) ++progress_;
     const size_t first = rows.size();
     for (size_t i = 0; i < n.inputs.size(); ++i) {
       const auto& inputs = linearity.inputs;
       if (std::find(inputs.begin(), inputs.end(), i) == inputs.end()) {
-        if (ConstantIn(n.inputs[i]) == nullptr) return Because(n, "its parameters change");
+        if (Constant(n.inputs[i]) == nullptr) return WhyNotInBody(n, "its parameters change");
       } else if (linearity.linear) {
-        TENON_RETURN_IF_ERROR(ReadTerm(n.inputs[i], rows));
+        TENON_RETURN_IF_ERROR(ReadTerm(n.inputs[i], rows, depth + 1));
       } else {
         const Shape& shape = editor_.shapes().shape(n.inputs[i]);
         if (!shape.has_rank() || shape.rank() != 2 || shape.dim(1) < 0) {
-          return Because(n, "its operands are not known to be matrices");
+          return WhyNotInBody(n, "its operands are not known to be matrices");
         }
-        if (shape.dim(0) > kMostRowsOfTerm) return Because(n, "its operands have many rows");
+        if (shape.dim(0) > kMostRowsOfTerm) return WhyNotInBody(n, "its operands have many rows");
         rows.push_back(n.inputs[i]);
       }
     }
@@ -242,7 +236,7 @@ class LoopSums {
       const int64_t columns = editor_.shapes().shape(e).dim(1);
       (IsItem(e) || rows_.contains(e) ? has : needs) += columns;
     }
-    if (needs > kMostGrowth * has) return Because(n, "the operands would need much memory");
+    if (needs > kMostGrowth * has) return WhyNotInBody(n, "the operands would need much memory");
     return absl::OkStatus();
   }
 
@@ -297,7 +291,7 @@ class LoopSums {
     for (size_t i = 0; i < n.inputs.size(); ++i) {
       const auto& inputs = linearity.inputs;
       if (std::find(inputs.begin(), inputs.end(), i) == inputs.end()) {
-        n.inputs[i] = {context_.AddConst(n.name, *ConstantIn(n.inputs[i])), 0};
+        n.inputs[i] = {context_.AddConst(n.name, *Constant(n.inputs[i])), 0};
       } else {
         n.inputs[i] = linearity.linear ? Copy(n.inputs[i]) : RowsOf(n.inputs[i]);
       }
