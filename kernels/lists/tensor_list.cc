@@ -21,10 +21,13 @@ absl::StatusOr<Shape> TensorList::ItemShape(const Shape& wanted) const {
                          merged.status().message());
 }
 
+bool TensorList::HasNoneSet() const {
+  return std::all_of(items.begin(), items.end(),
+                     [](const std::shared_ptr<const Tensor>& t) { return t == nullptr; });
+}
+
 void TensorList::Note(const Shape& item) {
-  const bool first = std::all_of(items.begin(), items.end(),
-                                 [](const std::shared_ptr<const Tensor>& t) { return !t; });
-  if (first) common = item;
+  if (HasNoneSet()) common = item;
   if (common != item) common = Shape::Unknown();
 }
 
@@ -32,18 +35,22 @@ Shape CommonItemShape(const Tensor& handle) {
   if (!HoldsObjects(handle.dtype()) || handle.raw() == nullptr || handle.shape().rank() != 0) {
     return Shape::Unknown();
   }
-  if (handle.dtype() == DType::kResource) {
-    const auto* holder = dynamic_cast<const HasItems*>(handle.data<ObjectPtr>()->get());
-    return holder == nullptr ? Shape::Unknown() : holder->CommonShape();
+  const Object* const object = handle.data<ObjectPtr>()->get();
+  if (const auto* list = dynamic_cast<const TensorList*>(object)) {
+    return list->element_shape.IsComplete() ? list->element_shape : list->common;
   }
-  const auto* list = dynamic_cast<const TensorList*>(handle.data<ObjectPtr>()->get());
-  if (list == nullptr) return Shape::Unknown();
-  return list->element_shape.IsComplete() ? list->element_shape : list->common;
+  const auto* holder = dynamic_cast<const HasItems*>(object);
+  return holder == nullptr ? Shape::Unknown() : holder->CommonShape();
 }
 
 bool HasOnlyItemsOf(const Tensor& handle, const Shape& shape) {
   if (handle.raw() == nullptr || handle.num_elements() != 1) return false;
-  const auto* holder = dynamic_cast<const HasItems*>(handle.data<ObjectPtr>()->get());
+  const Object* const object = handle.data<ObjectPtr>()->get();
+  if (const auto* list = dynamic_cast<const TensorList*>(object)) {
+    return CommonItemShape(handle) == shape ||
+           (!list->element_shape.IsComplete() && list->HasNoneSet());
+  }
+  const auto* holder = dynamic_cast<const HasItems*>(object);
   return holder != nullptr && (holder->empty() || holder->CommonShape() == shape);
 }
 

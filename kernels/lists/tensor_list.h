@@ -26,6 +26,8 @@ struct TensorList final : Object {
   // Complete if all set items have this one shape; plans are made for it.
   Shape common = Shape::Unknown();
 
+  // Whether no item is set; there may be none at all.
+  bool HasNoneSet() const;
   // Call this for each shape that items are given.
   void Note(const Shape& item);
 
@@ -44,9 +46,10 @@ class HasItems : public Object {
   virtual absl::StatusOr<std::shared_ptr<const Tensor>> TakeItem(int64_t index, DType dtype) = 0;
 };
 
-// The common shape of the items behind a scalar handle; unknown if there are no items.
+// The common shape of the items behind a scalar handle of a list or of something else that has
+// items; unknown if there are none.
 Shape CommonItemShape(const Tensor& handle);
-// Whether all items behind a resource have that shape, maybe because there are none.
+// Whether all items behind a handle have that shape, maybe because none are set.
 bool HasOnlyItemsOf(const Tensor& handle, const Shape& shape);
 
 // A handle's list. InvalidArgument if it is not a list, or a list of another dtype (kInvalid: any).

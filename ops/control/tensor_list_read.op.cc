@@ -75,13 +75,23 @@ const OpRegistration concat({
     .reference = ConcatListKernel,
 });
 
+absl::Status ConcatShape(ShapeContext& c) {
+  if (c.value(1) == nullptr) return absl::OkStatus();
+  TENON_ASSIGN_OR_RETURN(Shape shape, ElementShape(*c.value(1)));
+  if (shape.rank() < 1) return absl::OkStatus();
+  shape.set_dim(0, -1);
+  c.set_output(0, std::move(shape));
+  c.set_output(1, Shape({-1}));
+  return absl::OkStatus();
+}
+
 const OpRegistration concat_v2({
     .name = "TensorListConcatV2",
     .inputs = "input_handle: variant, element_shape: shape_type, leading_dims: int64",
     .outputs = "tensor: element_dtype, lengths: int64",
     .attrs = "element_dtype: type; shape_type: type",
     .types = "shape_type: int32 int64",
-    .shape = UnknownShape,
+    .shape = ConcatShape,
     .reference = ConcatListKernel,
 });
 

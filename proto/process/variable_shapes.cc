@@ -34,29 +34,59 @@ DType ShapeDType(const tf::NodeDef& node) {
   return DType::kInt32;
 }
 
+// Nodes that make handles, by name, and those that pass a handle on into loops and branches, with
+// what they pass on.
+using Handles = HashMap<absl::string_view, absl::string_view>;
+
+Handles HandlesIn(const tf::GraphDef& graph) {
+  Handles handles;
+  for (const tf::NodeDef& node : graph.node()) {
+    const std::string& op = node.op();
+    // op names: what passes its input on
+    if (node.input_size() == 0) {
+      handles.emplace(node.name(), "");
+    } else if (op == "Enter" || op == "Switch" || op == "Identity") {
+      handles.emplace(node.name(), node.input(0));
+    }
+  }
+  return handles;
+}
+
+// The node that makes what `input` names; empty if it is not known.
+absl::string_view MakerOf(absl::string_view input, const Handles& handles) {
+  constexpr int kMostNested = 64;
+  for (int i = 0; i < kMostNested; ++i) {
+    const auto found = handles.find(input.substr(0, input.find(':')));
+    if (found == handles.end()) return "";
+    if (found->second.empty()) return found->first;
+    input = found->second;
+  }
+  return "";
+}
+
 }  // namespace
 
 absl::StatusOr<HashSet<std::string>> FoldVariableShapes(const ProcessGraphOptions& options,
                                                         tf::GraphDef& graph) {
-  HashSet<absl::string_view> handles;  // outside of loops and branches
   std::vector<tf::NodeDef*> asking;
   for (tf::NodeDef& node : *graph.mutable_node()) {
-    if (node.input_size() == 0) handles.insert(node.name());
     if (node.op() == "VariableShape" && node.input_size() > 0) asking.push_back(&node);
   }
   HashSet<std::string> folded;
   if (asking.empty()) return folded;
-  HashMap<std::string, Shape> shapes;  // by handle
+  const Handles handles = HandlesIn(graph);
+  HashMap<absl::string_view, Shape> shapes;  // by the node that makes the handle
   for (const tf::NodeDef& node : graph.node()) {
     if (node.op() != "ReadVariableOp" || node.input_size() == 0) continue;
-    if (!handles.contains(node.input(0))) continue;
+    const absl::string_view maker = MakerOf(node.input(0), handles);
+    if (maker.empty()) continue;
     const std::vector<TensorSpec> outputs = options.outputs(node.name());
     if (outputs.size() == 1 && outputs[0].shape.IsComplete()) {
-      shapes.emplace(node.input(0), outputs[0].shape);
+      shapes.emplace(maker, outputs[0].shape);
     }
   }
   for (tf::NodeDef* node : asking) {
-    const auto shape = shapes.find(node->input(0));
+    const auto shape = shapes.find(MakerOf(node->input(0), handles));
     if (shape == shapes.end()) continue;
     TENON_RETURN_IF_ERROR(MakeConst(shape->second, ShapeDType(*node), *node));
     folded.insert(node->name());

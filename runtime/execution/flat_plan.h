@@ -103,7 +103,7 @@ struct PlanOutput {
   int buffer = -1;
   DType dtype = DType::kInvalid;
   Shape shape = Shape::Unknown();  // unknown for a dynamic tensor
-  Shape item = Shape::Unknown();   // of a list: its tensors' shape, if known
+  ItemState items = {};            // of a list: what is known of its tensors
   bool last = false;               // no later output is the same buffer
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/execution/handle_items.h"
 
+#include <cstring>
 #include <utility>
 
 #include "env/status.h"
@@ -23,20 +24,36 @@ class PlannedItems final : public HasItems {
   const ItemState state_;
 };
 
-}  // namespace
-
-ItemState ItemState::Or(const ItemState& other) const {
-  if (none) return other;
-  if (other.none || shape == other.shape) return *this;
-  return {};
+bool AreSame(const Tensor* a, const Tensor* b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  return a->dtype() == b->dtype() && a->shape() == b->shape() &&
+         (a->bytes() == 0 || std::memcmp(a->raw(), b->raw(), a->bytes()) == 0);
 }
 
-absl::StatusOr<Tensor> PlannedHandle(const ItemState& items) {
-  return ObjectTensor(DType::kResource, std::make_shared<PlannedItems>(items));
+}  // namespace
+
+bool ItemState::operator==(const ItemState& other) const {
+  return shape == other.shape && none == other.none && unset == other.unset &&
+         AreSame(value.get(), other.value.get());
+}
+
+ItemState ItemState::Or(const ItemState& other) const {
+  ItemState either = none ? other : *this;
+  either.unset = unset || other.unset;
+  if (!none && !other.none) {
+    if (shape != other.shape) either.shape = Shape::Unknown();
+    if (!AreSame(value.get(), other.value.get())) either.value = nullptr;
+  }
+  if (either.unset) either.value = nullptr;
+  return either;
+}
+
+absl::StatusOr<Tensor> PlannedHandle(DType dtype, const ItemState& items) {
+  return ObjectTensor(dtype, std::make_shared<PlannedItems>(items));
 }
 
 ItemState ItemStateOf(const Tensor& handle) {
-  if (HoldsItems(handle)) {
+  if (HoldsItems(handle) && handle.raw() != nullptr && handle.num_elements() == 1) {
     const auto* planned = dynamic_cast<const PlannedItems*>(handle.data<ObjectPtr>()->get());
     if (planned != nullptr) return planned->state();
   }

@@ -1,7 +1,9 @@
-// What planning knows of the tensors behind a handle: those in a stack, or in a tensor array and
-// the arrays of its gradients. A step that takes one then has an output of known shape.
+// What planning knows of the tensors behind a handle: those in a list, in a stack, or in a tensor
+// array and the arrays of its gradients. A step that takes one then has an output of known shape.
 #ifndef TENON_RUNTIME_EXECUTION_HANDLE_ITEMS_H_
 #define TENON_RUNTIME_EXECUTION_HANDLE_ITEMS_H_
+
+#include <memory>
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
@@ -10,18 +12,19 @@
 namespace tenon {
 
 struct ItemState {
-  Shape shape = Shape::Unknown();  // complete: of all tensors
-  bool none = false;               // there are no tensors so far
+  Shape shape = Shape::Unknown();                 // complete: of all tensors that are set
+  bool none = false;                              // no tensor is set so far
+  bool unset = false;                             // there may be some that are not: zeros
+  std::shared_ptr<const Tensor> value = nullptr;  // what all tensors are; null: not known
 
-  bool operator==(const ItemState& other) const {
-    return shape == other.shape && none == other.none;
-  }
+  bool operator==(const ItemState& other) const;
   // What holds if either does.
   ItemState Or(const ItemState& other) const;
 };
 
-// A handle that stands for any with such tensors, in planning.
-absl::StatusOr<Tensor> PlannedHandle(const ItemState& items);
+// A handle of a list (kVariant) or of another object (kResource) that stands for any with such
+// tensors, in planning.
+absl::StatusOr<Tensor> PlannedHandle(DType dtype, const ItemState& items);
 // The state that a handle stands for, or that of a real one. (That a real one is empty now says
 // nothing about the next run of a plan.)
 ItemState ItemStateOf(const Tensor& handle);

@@ -14,7 +14,7 @@ bool IsFor(const FlatPlan& plan, absl::Span<const Tensor> arguments) {
     const Tensor& t = arguments[i];
     if (t.dtype() != dtype) return false;
     if (dtype == DType::kVariant) {
-      if (FeedShape(t) != shape) return false;
+      if (FeedShape(t) != shape && !(shape.has_rank() && HasOnlyItemsOf(t, shape))) return false;
     } else if (dtype == DType::kResource) {
       if (shape.has_rank() && !HasOnlyItemsOf(t, shape)) return false;
     } else if (t.shape() != shape && (shape.IsComplete() || !shape.CompatibleWith(t.shape()))) {

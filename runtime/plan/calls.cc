@@ -48,8 +48,6 @@ absl::StatusOr<CallForm> ElementFormOf(const Node& node, const Bodies& bodies) {
   return form;
 }
 
-Shape CommonItem(const Shape& a, const Shape& b) { return a == b ? a : Shape::Unknown(); }
-
 bool AreComplete(absl::Span<const TensorSpec> specs) {
   return std::all_of(specs.begin(), specs.end(),
                      [](const TensorSpec& s) { return s.shape.IsComplete(); });
@@ -85,7 +83,7 @@ class Planner {
       for (size_t k = 0; k < all.results.size(); ++k) {
         CallResult& result = all.results[k];
         result.shape = CommonShape(result.shape, one.results[k].shape);
-        result.item = CommonItem(result.item, one.results[k].item);
+        result.items = result.items.Or(one.results[k].items);
       }
       for (size_t i = 0; i < all.items.size(); ++i) all.items[i] = all.items[i].Or(one.items[i]);
     }
@@ -97,9 +95,8 @@ class Planner {
   absl::StatusOr<Outcome> Loop() {
     Outcome all;
     for (const TensorSpec& s : specs_) {
-      all.results.push_back(
-          {s.shape, s.value == nullptr ? Shape::Unknown() : CommonItemShape(*s.value), nullptr});
       all.items.push_back(s.value == nullptr ? ItemState() : ItemStateOf(*s.value));
+      all.results.push_back({s.shape, all.items.back(), nullptr});
     }
     for (int round = 0; round < kRounds; ++round) {
       TENON_ASSIGN_OR_RETURN(const Outcome one, OutcomeOf(*form_.bodies[1], specs_));
@@ -109,17 +106,12 @@ class Planner {
         const Shape shape = CommonShape(result.shape, one.results[k].shape);
         settled &= shape == result.shape;
         result.shape = specs_[k].shape = shape;
-        if (IsHandle(k)) {
-          const ItemState items = all.items[k].Or(one.items[k]);
-          settled &= items == all.items[k];
-          all.items[k] = items;
-          TENON_RETURN_IF_ERROR(SetItems(k, items));
-          continue;
-        }
-        const Shape item = CommonItem(result.item, one.results[k].item);
-        settled &= item == result.item;
-        result.item = item;
-        if (!item.IsComplete()) specs_[k].value = nullptr;
+        if (!HasItems(k)) continue;
+        const bool list = specs_[k].dtype == DType::kVariant;
+        const ItemState items = all.items[k].Or(list ? one.results[k].items : one.items[k]);
+        settled &= items == all.items[k];
+        all.items[k] = result.items = items;
+        TENON_RETURN_IF_ERROR(SetItems(k, items));
       }
       if (settled) return all;
     }
@@ -134,7 +126,11 @@ class Planner {
     std::vector<Constant*> constants(specs.size(), nullptr);
     bool gain = false;
     for (size_t i = 0; i < specs.size(); ++i) {
-      if (!fixed[i] || specs[i].dtype == DType::kVariant || IsHandle(i)) continue;
+      if (HasItems(i)) {
+        gain |= ItemStateOf(*specs[i].value).value != nullptr;
+        continue;
+      }
+      if (!fixed[i] || specs[i].dtype == DType::kVariant) continue;
       specs[i].value = arguments_.specs[i].value;
       constants[i] = arguments_.constants[i];
       gain |= specs[i].value != nullptr || constants[i] != nullptr;
@@ -151,13 +147,11 @@ class Planner {
   }
 
  private:
-  // Of a stack or an array.
-  bool IsHandle(size_t i) const {
-    return specs_[i].dtype == DType::kResource && specs_[i].value != nullptr;
-  }
+  // Of a list, a stack or an array.
+  bool HasItems(size_t i) const { return specs_[i].value != nullptr; }
 
   absl::Status SetItems(size_t i, const ItemState& items) {
-    TENON_ASSIGN_OR_RETURN(handles_[i], PlannedHandle(items));
+    TENON_ASSIGN_OR_RETURN(handles_[i], PlannedHandle(specs_[i].dtype, items));
     specs_[i].value = &handles_[i];
     return absl::OkStatus();
   }
@@ -165,18 +159,21 @@ class Planner {
   static Outcome ToOutcome(absl::Span<const PlanOutput> outputs, std::vector<ItemState> items) {
     Outcome outcome;
     for (const PlanOutput& output : outputs) {
-      outcome.results.push_back({output.shape, output.item, {}});
+      outcome.results.push_back({output.shape, output.items, {}});
     }
     outcome.items = std::move(items);
     return outcome;
   }
 
   absl::StatusOr<Outcome> OutcomeOf(Body& body, absl::Span<const TensorSpec> specs) const {
-    // Kept plans do not tell stacks that are still empty from those with tensors of many shapes.
-    const bool empty = std::any_of(specs.begin(), specs.end(), [](const TensorSpec& s) {
-      return s.value != nullptr && ItemStateOf(*s.value).none;
+    // Kept plans know the shape of tensors only: not their values, and not whether an object that
+    // states none is empty or has tensors of many shapes.
+    const bool more = std::any_of(specs.begin(), specs.end(), [](const TensorSpec& s) {
+      if (s.value == nullptr) return false;
+      const ItemState items = ItemStateOf(*s.value);
+      return items.none || items.value != nullptr;
     });
-    if (cache_ == nullptr || empty || !AreComplete(specs)) {
+    if (cache_ == nullptr || more || !AreComplete(specs)) {
       TENON_ASSIGN_OR_RETURN(PlanDryRun dry_run, DryRunPlan(body.shared_model(), specs, services_));
       return ToOutcome(dry_run.results, std::move(dry_run.feed_items));
     }
@@ -204,7 +201,7 @@ std::vector<CallResult> ResultsOf(const FlatPlan& plan) {
   for (const PlanOutput& output : plan.outputs) {
     CallResult& result = results.emplace_back();
     result.shape = output.shape;
-    result.item = output.item;
+    result.items = output.items;
     const Buffer& buffer = plan.buffers[static_cast<size_t>(output.buffer)];
     if (buffer.kind != Buffer::Kind::kConstant || HoldsObjects(output.dtype)) continue;
     const Tensor& constant = plan.constants[static_cast<size_t>(buffer.index)];

@@ -32,14 +32,14 @@ void ChooseBranch(const Node& node, const Tensor& selector, CallForm& form);
 bool TakesVectors(const Body& body);
 
 struct CallArguments {
-  // Values where they are known; those of handles only give the shape of what is behind them.
+  // Values where they are known; those of handles tell what is known of the tensors behind them.
   std::vector<TensorSpec> specs;
   std::vector<Constant*> constants;  // the weights among them
 };
 
 struct CallResult {
   Shape shape = Shape::Unknown();
-  Shape item = Shape::Unknown();
+  ItemState items = {};
   std::shared_ptr<const Tensor> value;  // null: not known
 };
 

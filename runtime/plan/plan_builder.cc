@@ -19,6 +19,7 @@
 #include "runtime/execution/take_item_step.h"
 #include "runtime/plan/body.h"
 #include "runtime/plan/calls.h"
+#include "runtime/plan/list_items.h"
 #include "runtime/plan/once_steps.h"
 #include "runtime/plan/plan_memory.h"
 #include "runtime/plan/plan_steps.h"
@@ -78,7 +79,7 @@ class PlanBuilder {
     dry_run.dynamic = dynamic_ || !plan_->dynamic_steps.empty() || plan_->num_step_states > 0;
     for (const GraphOutput& output : graph_.outputs()) {
       TENON_ASSIGN_OR_RETURN(const PlanValue* value, OutputValue(output));
-      dry_run.results.push_back({-1, value->spec.dtype, value->spec.shape, value->item});
+      dry_run.results.push_back({-1, value->spec.dtype, value->spec.shape, value->items});
     }
     for (const std::vector<PlanValue>& ports : values_) {
       std::vector<TensorSpec>& specs = dry_run.outputs.emplace_back();
@@ -93,8 +94,7 @@ class PlanBuilder {
   void NoteFeedItems() {
     for (const GraphInput& input : graph_.inputs()) {
       const std::vector<PlanValue>& ports = values_[static_cast<size_t>(input.node)];
-      plan_->feed_items.push_back(ports.empty() ? ItemState()
-                                                : ItemState{ports[0].item, ports[0].no_items});
+      plan_->feed_items.push_back(ports.empty() ? ItemState() : ports[0].items);
     }
   }
 
@@ -130,13 +130,9 @@ class PlanBuilder {
       PlanValue value;
       value.spec = {feeds[i].dtype, feeds[i].shape, nullptr};
       value.buffer = memory_.AddFeed(static_cast<int>(i), value.spec);
-      if (feeds[i].dtype == DType::kVariant) {
-        if (feeds[i].value != nullptr) value.item = CommonItemShape(*feeds[i].value);
-      } else if (feeds[i].value != nullptr && HoldsItems(*feeds[i].value)) {
-        const ItemState items = ItemStateOf(*feeds[i].value);
-        value.item = items.shape;
-        value.no_items = items.none;
-      } else if (has_values_) {
+      if (feeds[i].value != nullptr && HoldsItems(*feeds[i].value)) {
+        value.items = ItemStateOf(*feeds[i].value);
+      } else if (has_values_ && feeds[i].dtype != DType::kVariant) {
         value.spec.value = feeds[i].value;
         if (!feed_constants_.empty()) value.constant = feed_constants_[i];
       }
@@ -184,7 +180,10 @@ class PlanBuilder {
       }
       ports.push_back({.spec = spec});
     }
-    if (!ports.empty()) ports[0].item = ItemShape(node, inputs);
+    if (!ports.empty()) ports[0].items = ListItemsOf(node, inputs);
+    if (node.op == "TensorListStack") {
+      ports[0].spec.shape = StackedShape(inputs[0]->items, outputs[0].shape);
+    }
     const HandleOp handle_op = HandleOpOf(node);
     if (handle_op.use == HandleUse::kMakes) NewHandle(node, ports[0]);
     UseHandle(node, handle_op, inputs, ports);
@@ -246,11 +245,11 @@ class PlanBuilder {
         }
         break;
       case HandleUse::kTakes:
-        return tell(handle->item);
+        return tell(handle->items.shape);
       case HandleUse::kGathers:
-        if (handle->item.IsComplete() && inputs[1]->spec.shape.rank() == 1) {
+        if (handle->items.shape.IsComplete() && inputs[1]->spec.shape.rank() == 1) {
           Shape shape({inputs[1]->spec.shape.dim(0)});
-          for (const int64_t d : handle->item.dims()) shape.push_back(d);
+          for (const int64_t d : handle->items.shape.dims()) shape.push_back(d);
           tell(std::move(shape));
         }
         return;
@@ -260,16 +259,14 @@ class PlanBuilder {
         return;
     }
     if (!item.IsComplete()) item = Shape::Unknown();
-    const ItemState now = ItemState{handle->item, handle->no_items}.Or({item, false});
-    handle->item = now.shape;
-    handle->no_items = now.none;
+    handle->items = handle->items.Or({.shape = std::move(item)});
   }
 
   static void NewHandle(const Node& node, PlanValue& handle) {
     const Shape* stated = node.attr<Shape>("element_shape");
     const bool known = stated != nullptr && stated->IsComplete();
-    if (known) handle.item = *stated;
-    handle.no_items = !known;
+    if (known) handle.items.shape = *stated;
+    handle.items.none = !known;
   }
 
   // Whether the node's outputs are parts of an input's memory, and nothing has to run.
@@ -286,27 +283,6 @@ class PlanBuilder {
       if (ports[i].buffer < 0) return false;
     }
     return true;
-  }
-
-  // The shape of all tensors in the list that a node outputs.
-  static Shape ItemShape(const Node& node, absl::Span<PlanValue* const> inputs) {
-    Shape item = Shape::Unknown();
-    if (node.op == "TensorListFromTensor" && inputs[0]->spec.shape.IsComplete()) {
-      const absl::Span<const int64_t> dims = inputs[0]->spec.shape.dims();
-      if (!dims.empty()) item = Shape(dims.subspan(1));
-    } else if (node.op == "TensorListSetItem" && inputs[0]->item == inputs[2]->spec.shape) {
-      item = inputs[0]->item;
-    } else if (node.op == "TensorListPushBack" && inputs[0]->item == inputs[1]->spec.shape) {
-      item = inputs[0]->item;
-    } else if (node.op == "TensorListPopBack") {
-      item = inputs[0]->item;
-    } else if (node.op == "ZerosLike" || node.op == "AddN") {
-      const bool same = std::all_of(inputs.begin(), inputs.end(), [&](const PlanValue* in) {
-        return in->item == inputs[0]->item;
-      });
-      if (same) item = inputs[0]->item;
-    }
-    return item.IsComplete() ? item : Shape::Unknown();
   }
 
   // Whether the op needs no more than this input's shape. (The content of a variant has a shape
@@ -395,16 +371,24 @@ class PlanBuilder {
       memory_.OfVariable(ports[0].buffer);
       return steps_.Add<ReadVariableStep>(node, inputs, ports);
     }
-    if (node.op == "TensorListGetItem" && inputs[0]->item.IsComplete() &&
-        inputs[0]->item.CompatibleWith(outputs[0].shape)) {
-      ports[0].spec.shape = inputs[0]->item;
+    const ItemState* items = inputs.empty() ? nullptr : &inputs[0]->items;
+    if (node.op == "TensorListGetItem" && items->shape.IsComplete() &&
+        items->shape.CompatibleWith(outputs[0].shape)) {
+      ports[0].spec.shape = items->shape;
       ports[0].buffer = memory_.AddHeld(ports[0].spec, step);
       return steps_.Add<ListItemStep>(node, inputs, ports);
     }
     const bool pushes = node.op == "TensorListPushBack";
-    if (pushes || (node.op == "TensorListPopBack" && inputs[0]->item.IsComplete() &&
-                   inputs[0]->item.CompatibleWith(outputs[1].shape))) {
-      if (!pushes) ports[1].spec.shape = inputs[0]->item;
+    if (pushes || (node.op == "TensorListPopBack" && items->shape.IsComplete() &&
+                   items->shape.CompatibleWith(outputs[1].shape))) {
+      if (!pushes) {
+        ports[1].spec.shape = items->shape;
+        if (items->value != nullptr) {
+          // What reads it may use the value; the step brings the tensor all the same.
+          ports[1].spec.value = items->value.get();
+          plan_->values.push_back(items->value);
+        }
+      }
       for (PlanValue& port : ports) port.buffer = memory_.AddHeld(port.spec, step);
       TENON_ASSIGN_OR_RETURN(const int list, steps_.BufferOf(*inputs[0]));
       memory_.Hand(list, step);
@@ -486,7 +470,7 @@ class PlanBuilder {
       }
       memory_.Read(buffer, steps_.now());
       memory_.Fetch(buffer, value.spec);
-      plan_->outputs.push_back({buffer, value.spec.dtype, value.spec.shape, value.item});
+      plan_->outputs.push_back({buffer, value.spec.dtype, value.spec.shape, value.items});
     }
     return absl::OkStatus();
   }
@@ -509,6 +493,11 @@ bool MayTakeLong(const StepInfo& dynamic) {
   return op && op.info->row.accelerated != nullptr && !op.info->row.elementwise;
 }
 
+// So much more may a function do than a whole run, for its few products lie between many steps of
+// one thread: an iteration of an LSTM of 192 units takes a third longer by two threads than by one,
+// of 256 units a sixth less.
+constexpr int kMoreInFunctions = 2;
+
 // Whether it takes less than `small`.
 bool IsSmall(const FlatPlan& plan, const SmallRuns& small, bool is_body) {
   double flops = 0;
@@ -518,7 +507,8 @@ bool IsSmall(const FlatPlan& plan, const SmallRuns& small, bool is_body) {
     flops += step.flops;
     bytes += step.bytes;
   }
-  return flops < small.flops && bytes < small.bytes;
+  const int more = is_body ? kMoreInFunctions : 1;
+  return flops < more * small.flops && bytes < more * small.bytes;
 }
 
 // Builds again for one thread what is too small for several.

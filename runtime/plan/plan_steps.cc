@@ -118,25 +118,18 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
   }
 
   CallArguments arguments;
-  std::vector<Tensor> lists(specs.size());
+  std::vector<Tensor> planned_handles(specs.size());
   for (size_t i = first; i < specs.size(); ++i) {
     TensorSpec spec = specs[i];
-    if (spec.dtype == DType::kVariant) {
-      // Lists are passed to the bodies' plans as empty lists of the same type.
-      spec.value = nullptr;
-      if (inputs[i]->item.IsComplete()) {
-        auto list = std::make_shared<TensorList>();
-        list->element_shape = inputs[i]->item;
-        absl::StatusOr<Tensor> empty = ObjectTensor(DType::kVariant, std::move(list));
-        if (!empty.ok()) return Annotate(empty.status(), NodeLabel(node));
-        lists[i] = *std::move(empty);
-        spec.value = &lists[i];
-      }
-    } else if (handles[i] != nullptr) {
-      absl::StatusOr<Tensor> planned = PlannedHandle({handles[i]->item, handles[i]->no_items});
+    const bool variant = spec.dtype == DType::kVariant;
+    const bool list = variant && spec.shape == Shape({});
+    const PlanValue* const items = list ? inputs[i] : handles[i];
+    if (variant) spec.value = nullptr;
+    if (items != nullptr) {
+      absl::StatusOr<Tensor> planned = PlannedHandle(spec.dtype, items->items);
       if (!planned.ok()) return Annotate(planned.status(), NodeLabel(node));
-      lists[i] = *std::move(planned);
-      spec.value = &lists[i];
+      planned_handles[i] = *std::move(planned);
+      spec.value = &planned_handles[i];
     }
     arguments.specs.push_back(spec);
     arguments.constants.push_back(inputs[i]->constant);
@@ -151,13 +144,12 @@ absl::Status PlanSteps::AddCall(const Node& node, absl::Span<PlanValue* const> i
     if (!added) it->second = it->second.Or(items);
   }
   for (const auto& [handle, items] : after) {
-    handle->item = items.shape;
-    handle->no_items = items.none;
+    handle->items = items;
   }
 
   for (size_t i = 0; i < ports.size(); ++i) {
     ports[i].spec.shape = call.results[i].shape;
-    if (outputs[i].dtype != DType::kResource) ports[i].item = call.results[i].item;
+    if (outputs[i].dtype != DType::kResource) ports[i].items = call.results[i].items;
     if (call.results[i].shape.IsComplete()) {
       ports[i].buffer = memory_.AddHeld(ports[i].spec, now());
     } else {

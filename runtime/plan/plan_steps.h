@@ -14,6 +14,7 @@
 #include "graph/graph.h"
 #include "kernels/interface/constant.h"
 #include "runtime/execution/flat_plan.h"
+#include "runtime/execution/handle_items.h"
 #include "runtime/execution/kernel_cache.h"
 #include "runtime/execution/step.h"
 #include "runtime/plan/plan_devices.h"
@@ -30,10 +31,7 @@ struct PlanValue {
   int buffer = -1;                 // -1: a constant that no step reads plain so far
   const Device* device = nullptr;  // where the buffer is; null: on the host
   Constant* constant = nullptr;    // the weight that this value is, with its own shape
-  // For a tensor list: the common shape of its tensors, if there is one. Likewise for the handle of
-  // a stack or an array, as planned so far; `no_items`: nothing is in it yet.
-  Shape item = Shape::Unknown();
-  bool no_items = false;
+  ItemState items = {};            // of a list, or behind the handle of a stack or an array so far
 };
 
 struct CallForm;  // runtime/plan/calls.h
