@@ -55,6 +55,12 @@ const RuleRegistration cast({
     .apply = RemoveCast,
 });
 
+// Whether the tensor is an argument of the function whose body this may be.
+bool IsArgument(const RuleContext& context, Endpoint e) {
+  while (context.node(e).op == "Identity") e = context.node(e).inputs[0];
+  return context.node(e).op == "Placeholder";
+}
+
 // ConcatV2 and AddN of one tensor; AddN of two becomes AddV2, which more rules support.
 Outcome SimplifySum(RuleContext& context, NodeId id) {
   const Node& n = context.node(id);
@@ -76,6 +82,11 @@ Outcome SimplifySum(RuleContext& context, NodeId id) {
   if (!IsFloating(*dtype) && !IsInteger(*dtype)) return Outcome::Skip(1, "of another dtype", id);
   // AddV2 would broadcast shapes that AddN refuses.
   if (!context.shapes.Accepts(id)) return Outcome::Skip(1, "its inputs do not fit", id);
+  // What adds to a loop's sum tells the shape of a term (MoveLoopSums).
+  const Endpoint a = n.inputs[0], b = n.inputs[1];
+  if ((IsArgument(context, a) || IsArgument(context, b)) && !context.shapes.SameShape(a, b)) {
+    return Outcome::Skip(1, "its inputs are not known to have one shape", id);
+  }
   context.rw.SetOp(id, "AddV2");
   context.rw.EraseAttr(id, "N");
   return Outcome::Fired();

@@ -149,12 +149,14 @@ class LoopSums {
     const Endpoint initial = context_.node(loop_).inputs[static_cast<size_t>(sum.variable)];
     const Shape& shape = context_.shapes.shape(initial);
     absl::Status why;
+    // Terms of an AddV2 may broadcast, and the sum of no terms has another shape then.
+    const bool broadcasts = editor_.body().node(sum.node).op != "AddN";
     for (const Endpoint& e : editor_.body().node(sum.node).inputs) {
       if (e == editor_.argument(sum.variable)) continue;
       std::vector<Endpoint> rows;
-      absl::Status status = ReadTerm(e, rows);
-      // Otherwise it broadcasts, and the sum of no terms may have another shape.
-      if (status.ok() && (!shape.IsComplete() || editor_.shapes().shape(e) != shape)) {
+      const Shape& term = broadcasts ? editor_.shapes().shape(e) : shape;
+      absl::Status status = ReadTerm(e, term, rows);
+      if (status.ok() && (!shape.IsComplete() || term != shape)) {
         status = WhyNotInBody(Body(e), "it is not known to have the shape of the sum");
       }
       (status.ok() ? sum.terms : sum.kept).push_back(e);
@@ -200,9 +202,11 @@ class LoopSums {
 
   const Tensor* Constant(Endpoint e) { return ConstantIn(editor_.body(), e); }
 
-  // Whether the sum of it over all iterations is a function of the rows of all iterations. Adds
-  // what is to be kept for that to `rows`. `depth`: how many ops are between it and the sum.
-  absl::Status ReadTerm(Endpoint e, std::vector<Endpoint>& rows, int depth = 0) {
+  // Whether the sum of it, of this shape, over all iterations is a function of the rows of all
+  // iterations. Adds what is to be kept for that to `rows`. `depth`: how many ops are between it
+  // and the sum.
+  absl::Status ReadTerm(Endpoint e, const Shape& shape, std::vector<Endpoint>& rows,
+                        int depth = 0) {
     const Node& n = Body(e);
     if (depth > kMostDepth) return WhyNotInBody(n, "too many ops are between it and the sum");
     if (!IsOnlyRead(n.id)) return WhyNotInBody(n, "the loop needs it otherwise, too");
@@ -215,25 +219,39 @@ class LoopSums {
       if (std::find(inputs.begin(), inputs.end(), i) == inputs.end()) {
         if (Constant(n.inputs[i]) == nullptr) return WhyNotInBody(n, "its parameters change");
       } else if (linearity.linear) {
-        TENON_RETURN_IF_ERROR(ReadTerm(n.inputs[i], rows, depth + 1));
+        const Endpoint in = n.inputs[i];
+        TENON_RETURN_IF_ERROR(ReadTerm(in, editor_.shapes().shape(in), rows, depth + 1));
       } else {
-        const Shape& shape = editor_.shapes().shape(n.inputs[i]);
-        if (!shape.has_rank() || shape.rank() != 2 || shape.dim(1) < 0) {
+        const Shape operand = OperandOf(n, i, shape);
+        if (operand.rank() != 2 || operand.dim(1) < 0) {
           return WhyNotInBody(n, "its operands are not known to be matrices");
         }
-        if (shape.dim(0) > kMostRowsOfTerm) return WhyNotInBody(n, "its operands have many rows");
+        if (operand.dim(0) > kMostRowsOfTerm) return WhyNotInBody(n, "its operands have many rows");
         rows.push_back(n.inputs[i]);
+        operands_.insert_or_assign(n.inputs[i], operand);
       }
     }
     if (!linearity.over_rows) return absl::OkStatus();
     return CheckMemory(n, absl::MakeConstSpan(rows).subspan(first));
   }
 
+  // The shape of input `i`, as far as it is known, of a sum over rows whose result has this shape.
+  Shape OperandOf(const Node& n, size_t i, const Shape& result) {
+    Shape operand = editor_.shapes().shape(n.inputs[i]);
+    const int axis = n.op == "MatMul" ? static_cast<int>(i) : 0;
+    if (n.op == "MatMul" && !operand.has_rank()) operand = Shape({-1, -1});
+    const bool tells = n.op == "MatMul" || n.op == "BiasAddGrad";
+    if (tells && operand.rank() == 2 && operand.dim(1) < 0 && axis < result.rank()) {
+      operand.set_dim(1, result.dim(axis));
+    }
+    return operand;
+  }
+
   // Whether lists of the operands are not much larger than those which the loop has.
   absl::Status CheckMemory(const Node& n, absl::Span<const Endpoint> operands) {
     int64_t has = 0, needs = 0;
     for (const Endpoint& e : operands) {
-      const int64_t columns = editor_.shapes().shape(e).dim(1);
+      const int64_t columns = operands_.at(e).dim(1);
       (IsItem(e) || rows_.contains(e) ? has : needs) += columns;
     }
     if (needs > kMostGrowth * has) return WhyNotInBody(n, "the operands would need much memory");
@@ -248,7 +266,7 @@ class LoopSums {
   // A list to which each iteration appends `e`; what is outside of the loop gets all rows.
   Endpoint AddList(Endpoint e) {
     const DType dtype = editor_.shapes().dtype(e);
-    const Shape shape = editor_.shapes().shape(e);
+    const Shape& shape = operands_.at(e);
     const std::string name = absl::StrCat(Body(e).name, "/rows");
     const Endpoint dims_of = {context_.AddConst(name + "/shape", ShapeTensor(shape)), 0};
     Node empty;
@@ -326,6 +344,7 @@ class LoopSums {
   LoopEditor editor_;
   std::vector<Sum> sums_;
   HashSet<Endpoint> rows_;             // what is kept for the sums so far
+  HashMap<Endpoint, Shape> operands_;  // that are added up over their rows
   HashMap<Endpoint, Endpoint> lists_;  // by what is kept: all rows, outside of the loop
   int progress_ = 0;
 };

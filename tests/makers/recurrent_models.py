@@ -182,8 +182,12 @@ def keras2(out: pathlib.Path, name: str) -> None:
     control_models.save(target, suffix, {"x:0": inputs["x"]}, outputs)
 
 
-def training(out: pathlib.Path, name: str) -> None:
-  """A loop by hand and its gradient, with the forms in which weights' gradients are added up."""
+def training(batch: int | None, cases: list[tuple[int, int]], out: pathlib.Path,
+             name: str) -> None:
+  """A loop by hand and its gradient, with the forms in which weights' gradients are added up.
+
+  batch: None: not known; cases: steps and batch of each.
+  """
   tf1.enable_control_flow_v2()
   target = control_models.fresh(out, name)
   rng = np.random.default_rng(31)
@@ -207,14 +211,14 @@ def training(out: pathlib.Path, name: str) -> None:
 
   def layer(x: tf.Tensor, weights: list[tf.Tensor]) -> tuple[tf.Tensor, tf.Tensor]:
     steps = tf.shape(x)[0]
-    xs = tf.TensorArray(tf.float32, steps, element_shape=[BATCH, units]).unstack(x)
-    ys = tf.TensorArray(tf.float32, steps, element_shape=[BATCH, 4])
-    h = tf.ones([BATCH, units])
+    xs = tf.TensorArray(tf.float32, steps, element_shape=[batch, units]).unstack(x)
+    ys = tf.TensorArray(tf.float32, steps, element_shape=[batch, 4])
+    h = tf.ones([tf.shape(x)[1] if batch is None else batch, units])
     _, h, _, ys = tf.while_loop(lambda i, *_: i < steps, functools.partial(body, weights),
                                 (0, h, xs, ys))
     return ys.concat(), h
 
-  @tf.function(input_signature=[tf.TensorSpec([None, BATCH, units], tf.float32, "x")])
+  @tf.function(input_signature=[tf.TensorSpec([None, batch, units], tf.float32, "x")])
   def run(x: tf.Tensor) -> list[tf.Tensor]:
     # w, u and b are read as weights only; v and scale otherwise, too.
     weights = [values(units, 2 * units), values(units, 2 * units), values(2, 2 * units),
@@ -232,8 +236,9 @@ def training(out: pathlib.Path, name: str) -> None:
   (target / "graph.pb").write_bytes(needed.SerializeToString())
   (target / "model.json").write_text(json.dumps(
       {**models.versions(), "kind": "graphdef", "model": "graph.pb"}, indent=2) + "\n")
-  for suffix, steps in {"": STEPS, "_1": 1, "_2": 0}.items():
-    inputs = {"x": rng.normal(0, 1, (steps, BATCH, units)).astype(np.float32)}
+  for k, (steps, images) in enumerate(cases):
+    suffix = f"_{k}" if k else ""
+    inputs = {"x": rng.normal(0, 1, (steps, images, units)).astype(np.float32)}
     outputs = {tensor.name: value.numpy() for tensor, value in zip(graph.outputs, run(inputs["x"]))}
     control_models.save(target, suffix, {"x:0": inputs["x"]}, outputs)
 
@@ -249,7 +254,8 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
     "keras2": keras2,
     "gradient": lambda out, name: write(out, name, gradient, True, SOME[:1]),
     "gradient_while": lambda out, name: write(out, name, gradient, False, SOME[:1]),
-    "training": training,
+    "training": functools.partial(training, BATCH, [(STEPS, BATCH), (1, BATCH), (0, BATCH)]),
+    "training_batches": functools.partial(training, None, [(STEPS, BATCH), (3, 1), (0, 2)]),
 }
 
 
