@@ -86,8 +86,10 @@ absl::StatusOr<HashSet<std::string>> FoldVariableShapes(const ProcessGraphOption
     }
   }
   for (tf::NodeDef* node : asking) {
-    const auto shape = shapes.find(MakerOf(node->input(0), handles));
-    if (shape == shapes.end()) continue;
+    const absl::string_view maker = MakerOf(node->input(0), handles);
+    const auto shape = shapes.find(maker);
+    // In loops and branches, a Const would have to wait for what they begin with.
+    if (shape == shapes.end() || maker != node->input(0)) continue;
     TENON_RETURN_IF_ERROR(MakeConst(shape->second, ShapeDType(*node), *node));
     folded.insert(node->name());
   }

@@ -439,19 +439,20 @@ def test_training():
 
 
 def test_training_of_larger_layers():
-    """Products leave these loops (MoveLoopProducts, MoveLoopSums)."""
+    """Products leave these loops (MoveLoopProducts, MoveLoopSums), which may be in a loop of steps."""
     model = tf.keras.Sequential([layers.LSTM(72, return_sequences=True), layers.GRU(80), layers.Dense(3)])
     x, y = random(20, 5, 96), random(20, 3)  # three batches, the last one smaller
     model(x)
     start = model.get_weights()
     losses, weights = [], []
-    for eager in (True, False):
+    for how in ({"run_eagerly": True}, {}, {"steps_per_execution": 3}):
         model.set_weights(start)
-        model.compile(tf.keras.optimizers.SGD(0.1), "mse", run_eagerly=eager)
+        model.compile(tf.keras.optimizers.SGD(0.1), "mse", **how)
         losses.append(model.fit(x, y, epochs=2, batch_size=8, shuffle=False, verbose=0).history["loss"])
         weights.append(model.get_weights())
-    close(losses[0], losses[1])
-    close(weights[0], weights[1])
+    for other in (1, 2):
+        close(losses[0], losses[other])
+        close(weights[0], weights[other])
 
 
 def test_shapes_of_variables():
