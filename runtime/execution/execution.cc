@@ -41,8 +41,10 @@ absl::StatusOr<Tensor> Execution::PartOf(const StepArg& arg, const Buffer& buffe
     return Tensor::FromExternal(arg.dtype, arg.shape, FixedAddress(plan, state, buffer), nullptr);
   }
   if (!whole->valid()) return Internal("a tensor is read before it is made");
-  auto owner = std::make_shared<const Tensor>(*whole);
-  char* const data = static_cast<char*>(const_cast<void*>(owner->raw())) + buffer.part_offset;
+  char* const data = static_cast<char*>(const_cast<void*>(whole->raw())) + buffer.part_offset;
+  // An argument may be a view of its caller's arena; so its parts own nothing, either.
+  std::shared_ptr<const Tensor> owner;
+  if (whole->HasOwner()) owner = std::make_shared<const Tensor>(*whole);
   return Tensor::FromExternal(arg.dtype, arg.shape, data, std::move(owner));
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -187,6 +188,69 @@ TEST(ListItems, MayHaveSeveralShapes) {
   %pushed = TensorListPushBack(%list, %item) {element_dtype=int32}
 )"});
   EXPECT_THAT(RunOf(*session, 4, {1}), ElementsAre(1 + 0 + 1 + 2 + 3));
+}
+
+// A part of an argument, which is in the arena of the loop's caller, where other tensors are
+// afterwards.
+TEST(ListItems, OutliveWhatTheyAreAPartOf) {
+  const std::string text = R"(
+in x = %x
+%x = Placeholder() {dtype=float, shape=<4>}
+%zero = Const() {dtype=int32, value=int32<>{0}}
+%any = Const() {dtype=int32, value=int32<>{-1}}
+%list = EmptyTensorList(%any, %any) {element_dtype=float, shape_type=int32}
+%in_arena = Tanh(%x) {T=float}
+%loop = While(%zero, %in_arena, %list) {T=[int32, float, variant], cond=@below, body=@push}
+%a = Exp(%loop:1) {T=float}
+%axis = Const() {dtype=int32, value=int32<1>{0}}
+%b = Cumsum(%a, %zero) {T=float, Tidx=int32, exclusive=false, reverse=false}
+%c = Exp(%b) {T=float}
+%d = Cumsum(%c, %zero) {T=float, Tidx=int32, exclusive=false, reverse=false}
+out d = %d
+%later = Identity(%loop:2) {T=variant} ^%d
+%items = TensorListStack(%later, %any) {element_dtype=float, num_elements=2}
+out items = %items
+function below {
+  in i = %i
+  in x = %x
+  in list = %list
+  %i = Placeholder() {dtype=int32, shape=<>}
+  %x = Placeholder() {dtype=float, shape=<4>}
+  %list = Placeholder() {dtype=variant, shape=<*>}
+  %two = Const() {dtype=int32, value=int32<>{2}}
+  %r = Less(%i, %two) {T=int32}
+  out r = %r
+}
+function push {
+  in i = %i
+  in x = %x
+  in list = %list
+  %i = Placeholder() {dtype=int32, shape=<>}
+  %x = Placeholder() {dtype=float, shape=<4>}
+  %list = Placeholder() {dtype=variant, shape=<*>}
+  %one = Const() {dtype=int32, value=int32<>{1}}
+  %next = AddV2(%i, %one) {T=int32}
+  %begin = Const() {dtype=int32, value=int32<1>{1}}
+  %size = Const() {dtype=int32, value=int32<1>{2}}
+  %part = Slice(%x, %begin, %size) {T=float, Index=int32}
+  %pushed = TensorListPushBack(%list, %part) {element_dtype=float}
+  %half = Sigmoid(%x) {T=float}
+  out i = %next
+  out x = %half
+  out list = %pushed
+}
+)";
+  auto graph = ParseGraph(text);
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  auto session = Session::Create(*std::move(graph), DefaultOptions(1));
+  ASSERT_TRUE(session.ok()) << session.status();
+  const auto got = (*session)->Run(std::vector<Tensor>{Tensor::Vector<float>({1, 2, 3, 4})});
+  ASSERT_TRUE(got.ok()) << got.status();
+  const absl::Span<const float> items = (*got)[1].flat<float>();
+  const auto sigmoid = [](float x) { return 1 / (1 + std::exp(-x)); };
+  const float first[] = {std::tanh(2.0F), std::tanh(3.0F)};
+  EXPECT_THAT(items, ::testing::Pointwise(::testing::FloatNear(1e-5F),
+                                          {first[0], first[1], sigmoid(first[0]), sigmoid(first[1])}));
 }
 
 TEST(ListItems, RunOut) {
