@@ -1,5 +1,6 @@
 // A loop over the items of a list multiplies each by weights that do not change, as recurrent
 // layers do with their inputs. The products of all items are one product before the loop.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -127,17 +128,26 @@ class LoopProducts {
     return absl::OkStatus();
   }
 
+  // Before the loop, it is computed even if there are no iterations.
+  bool CannotFail(const Node& n) {
+    const auto known = [&](Endpoint e) { return editor_.shapes().shape(e).IsComplete(); };
+    if (!known({n.id, 0}) || !std::all_of(n.inputs.begin(), n.inputs.end(), known)) return false;
+    if (FactsOf(n.op).elementwise) return IsFloating(editor_.shapes().dtype({n.id, 0}));
+    // op names: those that only move what their shapes say
+    for (const char* op : {"Identity", "Transpose", "Reshape", "ConcatV2", "Pack", "Split",
+                           "SplitV", "Slice", "StridedSlice", "ExpandDims", "Squeeze"}) {
+      if (n.op == op) return true;
+    }
+    return false;
+  }
+
   // Whether it can be computed before the loop.
   bool IsInvariant(Endpoint e, int& nodes) {
     const int v = editor_.VariableOf(e);
     if (v >= 0) return editor_.IsInvariant(v);
     const Node& n = InBody(e);
-    const OpRow& row = FactsOf(n.op);
     if (n.op == "Const") return true;
-    if (++nodes > kMostNodesOfWeights || !n.control_inputs.empty() || n.inputs.empty() ||
-        row.stateful || row.control_flow != ControlFlow::kNone) {
-      return false;
-    }
+    if (++nodes > kMostNodesOfWeights || !n.control_inputs.empty() || !CannotFail(n)) return false;
     for (const Endpoint& in : n.inputs) {
       if (!IsInvariant(in, nodes)) return false;
     }

@@ -249,8 +249,9 @@ function push {
   const absl::Span<const float> items = (*got)[1].flat<float>();
   const auto sigmoid = [](float x) { return 1 / (1 + std::exp(-x)); };
   const float first[] = {std::tanh(2.0F), std::tanh(3.0F)};
-  EXPECT_THAT(items, ::testing::Pointwise(::testing::FloatNear(1e-5F),
-                                          {first[0], first[1], sigmoid(first[0]), sigmoid(first[1])}));
+  EXPECT_THAT(items,
+              ::testing::Pointwise(::testing::FloatNear(1e-5F),
+                                   {first[0], first[1], sigmoid(first[0]), sigmoid(first[1])}));
 }
 
 TEST(ListItems, RunOut) {
