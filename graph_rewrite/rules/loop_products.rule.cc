@@ -22,10 +22,13 @@ namespace tenon {
 namespace {
 
 constexpr int kMostNodesOfWeights = 16;  // that compute weights
-// Products with smaller weights cost little in the loop.
+// Products with smaller weights cost little in the loop. More rows are multiplied as fast there,
+// and what it reads then stays in the caches: with 64 rows, the gradient of an LSTM of 256 units
+// loses 13 % if its items have 64 columns, and nothing if they have 512.
+constexpr int64_t kFewRowsOfItem = 16;
 constexpr int64_t kLeastElementsOfWeights = 16384;
-// More rows are multiplied as fast in the loop, and what it reads then stays in the caches.
-constexpr int64_t kMostRowsOfItem = 64;
+constexpr int64_t kLeastElementsOfWeightsOfMoreRows = 131072;
+constexpr int64_t kMostRowsOfItem = 32;
 
 class LoopProducts {
  public:
@@ -99,8 +102,9 @@ class LoopProducts {
     if (!product.has_rank() || product.dim(1) < 0)
       return WhyNot("the number of columns is not known");
     if (items.dim(2) < 0) return WhyNot("the size of an item is not known");
-    if (items.dim(2) * product.dim(1) < kLeastElementsOfWeights)
-      return WhyNot("the weights are few");
+    const bool few_rows = items.dim(1) >= 0 && items.dim(1) <= kFewRowsOfItem;
+    const int64_t least = few_rows ? kLeastElementsOfWeights : kLeastElementsOfWeightsOfMoreRows;
+    if (items.dim(2) * product.dim(1) < least) return WhyNot("the weights are few");
     p.dims = {items.dim(1), product.dim(1)};
     int nodes = 0;
     if (!IsInvariant(n.inputs[1], nodes)) return WhyNot("the weights change in the loop");

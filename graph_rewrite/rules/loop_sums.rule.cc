@@ -23,10 +23,14 @@ namespace {
 
 // Of the size of the lists that a loop has, those that it gets.
 constexpr int64_t kMostGrowth = 16;
-// A loop adds to smaller sums quickly, because they stay in the caches.
+// A loop adds to smaller sums quickly, because they stay in the caches. With more rows, or if their
+// number is not known, products take longer than adding their results to a sum that is not large:
+// the gradient of an LSTM of 256 units, of 64 steps, gains a quarter with 8 rows, 6 % with 16, and
+// loses 7 % with 32; one of 512 units gains half, 17 % and 4 %.
+constexpr int64_t kFewRowsOfTerm = 16;
 constexpr int64_t kLeastElementsOfSum = 16384;
-// With more rows, the products take longer than adding their results to the sum.
-constexpr int64_t kMostRowsOfTerm = 512;
+constexpr int64_t kLeastElementsOfSumOfMoreRows = int64_t{1} << 19;
+constexpr int64_t kMostRowsOfTerm = 32;
 constexpr int kMostDepth = 64;  // of a term
 
 // How an op's result depends on its inputs, of which the others are constants.
@@ -61,7 +65,8 @@ class LoopSums {
     }
     if (sums_.empty()) return why;
     const bool worth = std::any_of(sums_.begin(), sums_.end(), [&](const Sum& sum) {
-      return editor_.shapes().shape({sum.node, 0}).num_elements() >= kLeastElementsOfSum;
+      const int64_t least = sum.few_rows ? kLeastElementsOfSum : kLeastElementsOfSumOfMoreRows;
+      return ShapeOf(sum).num_elements() >= least;
     });
     return worth ? absl::OkStatus() : WhyNot("its sums are small");
   }
@@ -86,6 +91,7 @@ class LoopSums {
   struct Sum {
     int variable = -1;
     NodeId node = kNoNode;
+    bool few_rows = true;              // of each term
     std::vector<Endpoint> terms = {};  // in the body
     std::vector<Endpoint> kept = {};   // what each iteration adds further on
   };
@@ -144,10 +150,13 @@ class LoopSums {
     return true;
   }
 
+  const Shape& ShapeOf(const Sum& sum) {
+    return context_.shapes.shape(context_.node(loop_).inputs[static_cast<size_t>(sum.variable)]);
+  }
+
   // FailedPrecondition with the reason if all terms stay in the loop.
   absl::Status ReadSum(Sum& sum) {
-    const Endpoint initial = context_.node(loop_).inputs[static_cast<size_t>(sum.variable)];
-    const Shape& shape = context_.shapes.shape(initial);
+    const Shape& shape = ShapeOf(sum);
     absl::Status why;
     // Terms of an AddV2 may broadcast, and the sum of no terms has another shape then.
     const bool broadcasts = editor_.body().node(sum.node).op != "AddN";
@@ -162,6 +171,10 @@ class LoopSums {
       (status.ok() ? sum.terms : sum.kept).push_back(e);
       if (status.ok()) {
         rows_.insert(rows.begin(), rows.end());
+        sum.few_rows &= std::all_of(rows.begin(), rows.end(), [&](Endpoint row) {
+          const int64_t n = operands_.at(row).dim(0);
+          return n >= 0 && n <= kFewRowsOfTerm;
+        });
       } else {
         why = std::move(status);
       }
@@ -232,6 +245,7 @@ class LoopSums {
       }
     }
     if (!linearity.over_rows) return absl::OkStatus();
+    AgreeOnRows(absl::MakeConstSpan(rows).subspan(first));
     return CheckMemory(n, absl::MakeConstSpan(rows).subspan(first));
   }
 
@@ -245,6 +259,13 @@ class LoopSums {
       operand.set_dim(1, result.dim(axis));
     }
     return operand;
+  }
+
+  // One operand's number of rows is the others', too.
+  void AgreeOnRows(absl::Span<const Endpoint> operands) {
+    int64_t most = -1;
+    for (const Endpoint& e : operands) most = std::max(most, operands_.at(e).dim(0));
+    for (const Endpoint& e : operands) operands_.at(e).set_dim(0, most);
   }
 
   // Whether lists of the operands are not much larger than those which the loop has.

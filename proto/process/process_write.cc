@@ -37,15 +37,17 @@ absl::StatusOr<std::vector<NodeId>> ProcessWriter::Anchors(NodeId constant) cons
     const auto input = std::find_if(n.inputs.begin(), n.inputs.end(), reads);
     if (input == n.inputs.end()) continue;
     const ProcessOriginal* const original = OriginalOf(id);
-    if (original != nullptr && original->def->op() == "Merge") {
+    const auto before = [&] {
       return LeftOf(original->inputs[static_cast<size_t>(input - n.inputs.begin())].node);
-    }
+    };
+    if (original != nullptr && original->def->op() == "Merge") return before();
     for (const Endpoint& e : n.inputs) {
       if (graph_.node(e.node).op != "Const" || OriginalOf(e.node) != nullptr) {
         return std::vector<NodeId>{e.node};
       }
     }
     if (!n.control_inputs.empty()) return std::vector<NodeId>{n.control_inputs[0]};
+    if (original != nullptr) return before();  // an Enter
     return Unimplemented("cannot determine the branch of the constant '",
                          graph_.node(constant).name, "' is");
   }

@@ -182,21 +182,22 @@ def keras2(out: pathlib.Path, name: str) -> None:
     control_models.save(target, suffix, {"x:0": inputs["x"]}, outputs)
 
 
-def training(batch: int | None, cases: list[tuple[int, int]], out: pathlib.Path,
+def training(batch: int | None, units: int, cases: list[tuple[int, int]], out: pathlib.Path,
              name: str) -> None:
   """A loop by hand and its gradient, with the forms in which weights' gradients are added up.
 
-  batch: None: not known; cases: steps and batch of each.
+  batch: None: not known; units: small products would stay in the loop; cases: steps and batch of
+  each.
   """
   tf1.enable_control_flow_v2()
   target = control_models.fresh(out, name)
   rng = np.random.default_rng(31)
-  units = 96  # small products would stay in the loop
+  some = units // 12  # of the columns of gradients
 
   def values(*shape: int) -> tf.Tensor:
     """Without a large constant in the file."""
     count = tf.range(np.prod(shape), dtype=tf.float32)
-    return 0.1 * tf.reshape(tf.sin(count * count + shape[0]), shape)
+    return 9.6 / units * tf.reshape(tf.sin(count * count + shape[0]), shape)
 
   def body(weights: list[tf.Tensor], i: tf.Tensor, h: tf.Tensor, xs: tf.TensorArray,
            ys: tf.TensorArray) -> tuple[object, ...]:
@@ -228,7 +229,8 @@ def training(batch: int | None, cases: list[tuple[int, int]], out: pathlib.Path,
       y, h = layer(x, weights)
       loss = tf.reduce_sum(y * y) + tf.reduce_sum(h ** 3)
     gradients = tape.gradient(loss, [x, *weights])
-    return [y, *(g[..., ::8] if g.shape.rank < 2 else g[::4, ..., ::8] for g in gradients)]
+    return [y, *(g[..., ::some] if g.shape.rank < 2 else g[::some // 2, ..., ::some]
+                 for g in gradients)]
 
   graph = run.get_concrete_function().graph
   needed = tf1.graph_util.extract_sub_graph(
@@ -254,8 +256,8 @@ MODELS: dict[str, Callable[[pathlib.Path, str], None]] = {
     "keras2": keras2,
     "gradient": lambda out, name: write(out, name, gradient, True, SOME[:1]),
     "gradient_while": lambda out, name: write(out, name, gradient, False, SOME[:1]),
-    "training": functools.partial(training, BATCH, [(STEPS, BATCH), (1, BATCH), (0, BATCH)]),
-    "training_batches": functools.partial(training, None, [(STEPS, BATCH), (3, 1), (0, 2)]),
+    "training": functools.partial(training, BATCH, 96, [(STEPS, BATCH), (1, BATCH), (0, BATCH)]),
+    "training_batches": functools.partial(training, None, 512, [(STEPS, BATCH), (3, 1), (0, 2)]),
 }
 
 

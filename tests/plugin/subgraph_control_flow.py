@@ -440,7 +440,7 @@ def test_training():
 
 def test_training_of_larger_layers():
     """Products leave these loops (MoveLoopProducts, MoveLoopSums), which may be in a loop of steps."""
-    model = tf.keras.Sequential([layers.LSTM(72, return_sequences=True), layers.GRU(80), layers.Dense(3)])
+    model = tf.keras.Sequential([layers.LSTM(384, return_sequences=True), layers.GRU(80), layers.Dense(3)])
     x, y = random(20, 5, 96), random(20, 3)  # three batches, the last one smaller
     model(x)
     start = model.get_weights()
@@ -470,6 +470,30 @@ def test_shapes_of_variables():
         u.assign(random(*shape))
         x = tf.constant(random(2, 4))
         close(run(x), sizes(x))
+
+
+def test_loops_that_change_variables():
+    """TensorFlow runs them; their gradients' sums begin with constants that only an Enter reads."""
+    k, count = tf.Variable(random(4, 4)), tf.Variable(0.)
+
+    def train(x, how):
+        def body(i, h):
+            count.assign_add(1.)
+            return i + 1, dense(tf.tanh(h @ k) * count)
+
+        count.assign(0.)
+        with tf.GradientTape() as tape:
+            h = x
+            if how:
+                _, h = tf.while_loop(lambda i, _: i < 3, body, (0, x))
+            loss = tf.reduce_sum(dense(dense(h)) @ k)
+        return loss, tape.gradient(loss, k)
+
+    x = tf.constant(random(2, 4))
+    in_function = tf.function(train)
+    for how in (True, False):
+        close(in_function(x, how), train(x, how))
+        close(in_function(x, tf.constant(how)), train(x, how))
 
 
 def test_mixed_precision():
