@@ -23,9 +23,6 @@ constexpr size_t kMaxKeptScratch = size_t{64} << 20;
 
 // TensorFlow's own ops run between ours, and our threads sleep; waking one takes tens of
 // microseconds.
-constexpr SmallCalls kSmallNodes = {
-    .bytes = size_t{256} << 10, .flops = 2e6, .contraction_bytes = size_t{2} << 20};
-// Eager calls are farther apart, so the threads usually do sleep.
 constexpr SmallCalls kSmallCalls = {
     .bytes = size_t{256} << 10, .flops = 9e6, .contraction_bytes = size_t{2} << 20};
 
@@ -132,7 +129,6 @@ absl::StatusOr<std::unique_ptr<NodeKernel>> NodeKernel::Create(
   const OpInfo* row = NamesInTensorFlow().row(node.op);
   if (row == nullptr) row = RowOfOneDnn(node.op);
   if (row == nullptr) return NotFound("there is no op '", node.op, "'");
-  const bool in_graph = node.op == PrivateName(*row);
   node.op = row->row.name;
   if (auto it = node.attrs.find(kStableInputsAttr); it != node.attrs.end()) {
     if (const auto* inputs = it->second.get_if<std::vector<int64_t>>()) {
@@ -147,8 +143,7 @@ absl::StatusOr<std::unique_ptr<NodeKernel>> NodeKernel::Create(
     it = row->signature.FindAttr(it->first) == nullptr ? node.attrs.erase(it) : std::next(it);
   }
   TypeEmptyLists(*row, node);
-  TENON_ASSIGN_OR_RETURN(kernel->site_, kernel->process_->calls().NodeSite(
-                                            node, in_graph ? kSmallNodes : kSmallCalls));
+  TENON_ASSIGN_OR_RETURN(kernel->site_, kernel->process_->calls().NodeSite(node, kSmallCalls));
   return kernel;
 }
 
