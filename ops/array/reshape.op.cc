@@ -1,4 +1,6 @@
 // Reshape, Squeeze, ExpandDims, EnsureShape: the same elements with other shapes.
+#include <algorithm>
+
 #include "kernels/interface/axis.h"
 #include "kernels/interface/late_kernel.h"
 #include "kernels/layout/copy.h"
@@ -56,21 +58,17 @@ absl::Status ReshapeShape(ShapeContext& c) {
       // Any size fits where both are empty; TensorFlow leaves out the sizes of 0, and rounds down.
       int64_t elements = 1;
       for (int64_t d : in.dims()) {
-        if (d != 0 || known != 0) elements = MulDims(elements, d);
+        if ((d != 0 || known != 0) && __builtin_mul_overflow(elements, d, &elements)) {
+          return InvalidArgument("shape ", in.ToString(), " is too large");
+        }
       }
       out.set_dim(inferred, elements / nonzero);
     }
   } else if (inferred >= 0 && known > 0 && in.has_rank()) {
-    // One unknown dimension can be passed through: [?,7,7,64] to [-1,3136].
-    int unknown = 0;
-    int64_t rest = 1;
-    for (int64_t d : in.dims()) {
-      if (d < 0)
-        ++unknown;
-      else
-        rest = MulDims(rest, d);
+    // A tensor without elements, whatever the unknown dimensions are.
+    if (std::find(in.dims().begin(), in.dims().end(), 0) != in.dims().end()) {
+      out.set_dim(inferred, 0);
     }
-    if (unknown > 0 && rest == 0) out.set_dim(inferred, 0);
   }
   c.set_output(0, std::move(out));
   return absl::OkStatus();

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "kernels/interface/types.h"
+#include "ops/evaluate.h"
+#include "ops/op.h"
 #include "tests/unit/ops/run_op.h"
 
 namespace tenon {
@@ -28,6 +30,21 @@ TEST(HostileInput, TheLogarithmOfASingularMatrix) {
             {Tensor::From<complex128>(Shape({3, 3}), std::vector<complex128>(9, complex128(0)))});
   ASSERT_TRUE(log.ok()) << log.status();
   EXPECT_TRUE(std::isnan((*log)[0].data<complex128>()[0].real()));
+}
+
+// The product of the known sizes is 2^64; it is not 0.
+TEST(HostileInput, SizesWhoseProductOverflows) {
+  Node node;
+  node.op = "Reshape";
+  node.attrs["T"] = DType::kFloat;
+  node.attrs["Tshape"] = DType::kInt64;
+  const Tensor sizes = Tensor::Vector<int64_t>({-1, 4});
+  const int64_t large = int64_t{1} << 32;
+  const auto outputs = InferOutputs(
+      *FindOp("Reshape").info, node,
+      {{DType::kFloat, Shape({-1, large, large}), nullptr}, {DType::kInt64, Shape({2}), &sizes}});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_EQ((*outputs)[0].shape, Shape({-1, 4}));
 }
 
 TEST(HostileInput, ManyRowsWithoutFeatures) {
