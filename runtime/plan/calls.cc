@@ -6,7 +6,6 @@
 #include "env/status.h"
 #include "graph_rewrite/call_shapes.h"
 #include "graph_rewrite/loop_invariants.h"
-#include "kernels/lists/tensor_list.h"
 #include "ops/control/branch.h"
 #include "ops/op.h"
 #include "runtime/execution/element_call_step.h"

@@ -61,10 +61,15 @@ ItemState ListItemsOf(const Node& node, absl::Span<PlanValue* const> inputs) {
   return items;
 }
 
+Shape StackOf(int64_t count, const Shape& item) {
+  Shape stacked({count});
+  for (const int64_t d : item.dims()) stacked.push_back(d);
+  return stacked;
+}
+
 Shape StackedShape(const ItemState& items, const Shape& stated) {
   if (!items.shape.IsComplete() || stated.rank() != items.shape.rank() + 1) return stated;
-  Shape stacked({stated.dim(0)});
-  for (const int64_t d : items.shape.dims()) stacked.push_back(d);
+  Shape stacked = StackOf(stated.dim(0), items.shape);
   return stacked.CompatibleWith(stated) ? stacked : stated;
 }
 

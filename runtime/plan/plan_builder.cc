@@ -248,9 +248,7 @@ class PlanBuilder {
         return tell(handle->items.shape);
       case HandleUse::kGathers:
         if (handle->items.shape.IsComplete() && inputs[1]->spec.shape.rank() == 1) {
-          Shape shape({inputs[1]->spec.shape.dim(0)});
-          for (const int64_t d : handle->items.shape.dims()) shape.push_back(d);
-          tell(std::move(shape));
+          tell(StackOf(inputs[1]->spec.shape.dim(0), handle->items.shape));
         }
         return;
       case HandleUse::kPutsMore:

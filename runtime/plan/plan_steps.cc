@@ -6,7 +6,6 @@
 #include "env/status.h"
 #include "graph/object.h"
 #include "graph_rewrite/loop_invariants.h"
-#include "kernels/lists/tensor_list.h"
 #include "ops/control/on_device.h"
 #include "runtime/devices/device.h"
 #include "runtime/devices/kernel.h"

@@ -193,7 +193,15 @@ TEST(ListItems, MayHaveSeveralShapes) {
 // A part of an argument, which is in the arena of the loop's caller, where other tensors are
 // afterwards.
 TEST(ListItems, OutliveWhatTheyAreAPartOf) {
-  const std::string text = R"(
+  const std::string arguments = R"(
+  in i = %i
+  in x = %x
+  in list = %list
+  %i = Placeholder() {dtype=int32, shape=<>}
+  %x = Placeholder() {dtype=float, shape=<4>}
+  %list = Placeholder() {dtype=variant, shape=<*>}
+)";
+  const std::string text = absl::StrCat(R"(
 in x = %x
 %x = Placeholder() {dtype=float, shape=<4>}
 %zero = Const() {dtype=int32, value=int32<>{0}}
@@ -210,24 +218,14 @@ out d = %d
 %later = Identity(%loop:2) {T=variant} ^%d
 %items = TensorListStack(%later, %any) {element_dtype=float, num_elements=2}
 out items = %items
-function below {
-  in i = %i
-  in x = %x
-  in list = %list
-  %i = Placeholder() {dtype=int32, shape=<>}
-  %x = Placeholder() {dtype=float, shape=<4>}
-  %list = Placeholder() {dtype=variant, shape=<*>}
+function below {)",
+                                        arguments, R"(
   %two = Const() {dtype=int32, value=int32<>{2}}
   %r = Less(%i, %two) {T=int32}
   out r = %r
 }
-function push {
-  in i = %i
-  in x = %x
-  in list = %list
-  %i = Placeholder() {dtype=int32, shape=<>}
-  %x = Placeholder() {dtype=float, shape=<4>}
-  %list = Placeholder() {dtype=variant, shape=<*>}
+function push {)",
+                                        arguments, R"(
   %one = Const() {dtype=int32, value=int32<>{1}}
   %next = AddV2(%i, %one) {T=int32}
   %begin = Const() {dtype=int32, value=int32<1>{1}}
@@ -239,7 +237,7 @@ function push {
   out x = %half
   out list = %pushed
 }
-)";
+)");
   auto graph = ParseGraph(text);
   ASSERT_TRUE(graph.ok()) << graph.status();
   auto session = Session::Create(*std::move(graph), DefaultOptions(1));
