@@ -4,6 +4,8 @@
 #ifndef TENON_OPS_BATCH_AXIS_H_
 #define TENON_OPS_BATCH_AXIS_H_
 
+#include <cstdint>
+
 #include "absl/types/span.h"
 #include "graph/graph.h"
 #include "graph/tensor_spec.h"
@@ -29,6 +31,10 @@ struct BatchAxisNode {
 // Whether the outputs whose axis 0 is proportional to the batch size are computed row by row. The
 // caller has compared the outputs' shapes for two batch sizes.
 using BatchAxisFn = bool (*)(const BatchAxisNode&);
+
+// How often one run reads its constant inputs from memory, given the dtypes and shapes of its
+// inputs.
+using WeightReadsFn = int64_t (*)(const Node& node, absl::Span<const TensorSpec> in);
 
 // The result of the op row's function. Without a function: true for elementwise ops and aliases,
 // false for others, about which nothing is known.

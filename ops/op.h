@@ -78,7 +78,8 @@ struct OpRow {
   bool discontinuous = false;  // a rounding error of an input may change the output by a step
   Sign sign = Sign::kAny;
   PrecisionRole precision = PrecisionRole::kFloat;
-  BatchAxisFn batch_axis = nullptr;  // if null, see KeepsRowsApart
+  BatchAxisFn batch_axis = nullptr;      // if null, see KeepsRowsApart
+  WeightReadsFn weight_reads = nullptr;  // if null, a run reads constant inputs once
   // Outputs 1 and 2, the range of quantized output 0, depend on the input ranges and not on the
   // data.
   bool range_of_ranges = false;

@@ -133,6 +133,14 @@ bool SequencesApart(const BatchAxisNode& n) {
   return true;
 }
 
+// Once per step.
+int64_t StepsOf(const Node& node, absl::Span<const TensorSpec> in) {
+  const auto a = ReadRecurrenceAttrs(AttrReader(node));
+  if (!a.ok() || static_cast<int>(in.size()) != a->num_inputs()) return 1;
+  const Shape& x = in[static_cast<size_t>(a->x(0))].shape;
+  return x.rank() == 3 ? x.dim(a->time_major ? 0 : 1) : 1;
+}
+
 const OpRegistration recurrence({
     .name = "_Recurrence",
     .inputs = "x: N * T, w: N * T, states: num_states * T, biases: num_biases * T, "
@@ -155,6 +163,7 @@ const OpRegistration recurrence({
     .eager = false,
     .internal = true,
     .batch_axis = SequencesApart,
+    .weight_reads = StepsOf,
     .error_bound = ErrorBound::kRecurrence,
 });
 

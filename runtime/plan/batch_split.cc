@@ -189,22 +189,44 @@ std::vector<int64_t> DivisorsBelow(int64_t rows) {
   return small;
 }
 
+// The bytes of weights that one run reads: more than the weights have if a step reads them
+// repeatedly.
+double WeightBytesRead(const ModelState& model, const PlanDryRun& dry_run) {
+  auto bytes = static_cast<double>(dry_run.weight_bytes);
+  for (NodeId id : model.order()) {
+    const Node& node = model.graph().node(id);
+    const OpLookup op = FindOp(node.op);
+    if (!op || op.info->row.weight_reads == nullptr) continue;
+    Specs in;
+    size_t weights = 0;
+    for (const Endpoint& e : node.inputs) {
+      in.push_back(dry_run.outputs[static_cast<size_t>(e.node)][static_cast<size_t>(e.port)]);
+      const Constant* const constant = model.constant(e.node);
+      if (constant != nullptr) {
+        weights +=
+            static_cast<size_t>(constant->shape().num_elements()) * SizeOf(constant->dtype());
+      }
+    }
+    const int64_t again = op.info->row.weight_reads(node, in) - 1;
+    bytes += static_cast<double>(weights) * static_cast<double>(std::max<int64_t>(again, 0));
+  }
+  return bytes;
+}
+
 // The rows of a part: the largest divisor of `rows` whose tensors fit the caches; more if weights,
 // which each part reads again, would otherwise outweigh what its steps write and read. `rows`
 // means: do not split.
-int64_t RowsOfPart(const PlanDryRun& dry_run, int64_t rows, size_t cache_bytes) {
+int64_t RowsOfPart(const PlanDryRun& dry_run, double weights, int64_t rows, size_t cache_bytes) {
   const auto share = [&](size_t bytes, int64_t part) {
     return static_cast<double>(bytes) * static_cast<double>(part) / static_cast<double>(rows);
   };
   int64_t best = 1;
   for (const int64_t part : DivisorsBelow(rows)) {
     const bool fits = share(dry_run.arena_bytes, part) <= static_cast<double>(cache_bytes);
-    const bool light =
-        2 * share(dry_run.written_bytes, best) >= static_cast<double>(dry_run.weight_bytes);
+    const bool light = 2 * share(dry_run.written_bytes, best) >= weights;
     if (fits || !light) best = part;
   }
-  const bool light =
-      2 * share(dry_run.written_bytes, best) >= static_cast<double>(dry_run.weight_bytes);
+  const bool light = 2 * share(dry_run.written_bytes, best) >= weights;
   return light ? best : rows;
 }
 
@@ -240,8 +262,9 @@ absl::StatusOr<std::shared_ptr<const SplitPlan>> BuildSplitPlan(
   const size_t cache_bytes =
       kCacheBytesPerThread * static_cast<size_t>(std::max(services.threads, 1));
   const bool large = all->arena_bytes > cache_bytes;
-  const int64_t parts = large ? rows / RowsOfPart(*all, rows, cache_bytes)
-                              : PartsForThreads(*all, rows, services.threads);
+  const int64_t parts =
+      large ? rows / RowsOfPart(*all, WeightBytesRead(*model, *all), rows, cache_bytes)
+            : PartsForThreads(*all, rows, services.threads);
   if (parts == 1) return nullptr;
   const Specs part_feeds = WithRows(feeds, free_rows, rows / parts);
   const absl::StatusOr<PlanDryRun> part = DryRunPlan(model, part_feeds, services);

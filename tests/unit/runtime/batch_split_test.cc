@@ -214,6 +214,25 @@ TEST_F(BatchSplitTest, SequencesAreSplit) {
   for (size_t i = 0; i < one->size(); ++i) EXPECT_TRUE(Identical((*parts)[i], (*one)[i])) << i;
 }
 
+// Each part would read the weights in each of its steps.
+TEST_F(BatchSplitTest, SequencesStayTogetherIfWeightsOutweighThem) {
+  const absl::Status loaded = Load(R"(
+    in x = %x in h = %h
+    %x = Placeholder() {dtype=float, shape=<?,512,512>}
+    %h = Placeholder() {dtype=float, shape=<?,512>}
+    %a = Softmax(%x) {T=float}
+    %w = Const() {dtype=float, value=float<512,512>{= 0.5}}
+    %r = _Recurrence(%a, %w, %h) {T=float, num_states=1, cell="simple", activations=["tanh"],
+      time_major=false, y_time_major=false}
+    out y = %r)");
+  ASSERT_TRUE(loaded.ok()) << loaded;
+  const std::vector<TensorSpec> feeds = {{DType::kFloat, Shape({24, 512, 512}), nullptr},
+                                         {DType::kFloat, Shape({24, 512}), nullptr}};
+  const auto split = BuildSplitPlan(model_, feeds, {true, true}, services_, kernels_);
+  ASSERT_TRUE(split.ok()) << split.status();
+  EXPECT_EQ(*split, nullptr);
+}
+
 TEST(RecurrenceRows, AreThoseOfTheBatchAlongAxis0) {
   const OpRow& row = FactsOf("_Recurrence");
   Node node;
