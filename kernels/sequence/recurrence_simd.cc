@@ -15,7 +15,8 @@ namespace HWY_NAMESPACE {
 
 // Rows whose sums, for four gates, fit the registers.
 constexpr size_t kMostRows = HWY_TARGET <= HWY_AVX3 ? 6 : 3;
-constexpr size_t kMostSums = kMostRows * 4;
+// Rows that share a part of the weights while it is in the first-level cache.
+constexpr size_t kTileRows = 24;
 
 #if HWY_TARGET <= HWY_AVX2
 // Masked lanes are not accessed on these targets.
@@ -114,41 +115,55 @@ HWY_INLINE void AddTerms(const float* HWY_RESTRICT panel, const float* HWY_RESTR
   }
 }
 
-// Terms that one accumulator sums: the rounding error of a long sum is that of a short one.
-constexpr size_t kSumTerms = 256;
-
-template <size_t gates, size_t rows>
-HWY_INLINE void Product(const float* panel, const float* a, size_t a_row, size_t k, float* sums) {
-  size_t at = 0;
-  do {
-    const size_t terms = std::min(kSumTerms, k - at);
-    const float* const from = panel + at * gates * hn::Lanes(FloatTag());
-    AddTerms<gates, rows>(from, a + at, a_row, terms, at == 0, sums);
-    at += terms;
-  } while (at < k);
-}
-
 template <size_t gates>
-HWY_INLINE void ProductOf(size_t rows, const float* panel, const float* a, size_t a_row, size_t k,
-                          float* sums) {
+HWY_INLINE void AddTermsOf(size_t rows, const float* panel, const float* a, size_t a_row, size_t k,
+                           bool first, float* sums) {
   switch (rows) {
     case 1:
-      return Product<gates, 1>(panel, a, a_row, k, sums);
+      return AddTerms<gates, 1>(panel, a, a_row, k, first, sums);
     case 2:
-      return Product<gates, 2>(panel, a, a_row, k, sums);
+      return AddTerms<gates, 2>(panel, a, a_row, k, first, sums);
     case 3:
-      return Product<gates, 3>(panel, a, a_row, k, sums);
+      return AddTerms<gates, 3>(panel, a, a_row, k, first, sums);
 #if HWY_TARGET <= HWY_AVX3
     case 4:
-      return Product<gates, 4>(panel, a, a_row, k, sums);
+      return AddTerms<gates, 4>(panel, a, a_row, k, first, sums);
     case 5:
-      return Product<gates, 5>(panel, a, a_row, k, sums);
+      return AddTerms<gates, 5>(panel, a, a_row, k, first, sums);
     case 6:
-      return Product<gates, 6>(panel, a, a_row, k, sums);
+      return AddTerms<gates, 6>(panel, a, a_row, k, first, sums);
 #endif
     default:
       return;
   }
+}
+
+// The part of `n` that comes next if it is shared evenly among the fewest parts of at most `most`.
+constexpr size_t EvenPart(size_t n, size_t most) {
+  const size_t parts = (n + most - 1) / most;
+  return (n + parts - 1) / parts;
+}
+
+// Terms that one accumulator sums: the rounding error of a long sum is that of a short one, and
+// weights of so many terms stay in the first-level cache while all rows of a tile use them.
+constexpr size_t kSumTerms = 128;
+
+// sums[rows, gates, lanes] = a[rows, k] * panel[k, gates, lanes], for a tile of rows.
+template <size_t gates>
+HWY_INLINE void Product(size_t rows, const float* panel, const float* a, size_t a_row, size_t k,
+                        float* sums) {
+  const size_t lanes = hn::Lanes(FloatTag());
+  size_t at = 0;
+  do {
+    const size_t terms = std::min(kSumTerms, k - at);
+    for (size_t row = 0; row < rows;) {
+      const size_t n = EvenPart(rows - row, kMostRows);
+      AddTermsOf<gates>(n, panel + at * gates * lanes, a + row * a_row + at, a_row, terms, at == 0,
+                        sums + row * gates * lanes);
+      row += n;
+    }
+    at += terms;
+  } while (at < k);
 }
 
 // The new state of a row, and the step's result, both subject to the mask.
@@ -264,16 +279,14 @@ template <size_t gates, class F>
 HWY_INLINE void Blocks(const RecurrentStep& s, const float* weights, Operand a, size_t columns,
                        F finish) {
   const size_t lanes = hn::Lanes(FloatTag());
-  HWY_ALIGN float sums[kMostSums * hn::MaxLanes(FloatTag())];
+  HWY_ALIGN float sums[kTileRows * gates * hn::MaxLanes(FloatTag())];
   for (size_t i = s.first_block; i < s.end_block; ++i) {
     const size_t block = s.backward ? s.end_block - 1 - (i - s.first_block) : i;
     const float* panel = weights + block * a.width * gates * lanes;
     const size_t unit = block * lanes;
     for (size_t row = 0; row < s.rows;) {
-      const size_t left = s.rows - row;
-      const size_t passes = (left + kMostRows - 1) / kMostRows;
-      const size_t rows = (left + passes - 1) / passes;
-      ProductOf<gates>(rows, panel, a.values + row * a.width, a.width, a.width, sums);
+      const size_t rows = EvenPart(s.rows - row, kTileRows);
+      Product<gates>(rows, panel, a.values + row * a.width, a.width, a.width, sums);
       for (size_t r = 0; r < rows; ++r, ++row) {
         const float* own = sums + r * gates * lanes;
         if (unit + lanes <= columns) {
