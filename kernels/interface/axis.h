@@ -28,9 +28,15 @@ absl::StatusOr<Shape> ShapeOfValue(const Tensor& t, MinusOne minus_one);
 // The product of dims [from, to) of a complete shape.
 int64_t Product(const Shape& shape, int from, int to);
 
-// a + b and a * b, with -1 for unknown.
-inline int64_t AddDims(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : a + b; }
-inline int64_t MulDims(int64_t a, int64_t b) { return a < 0 || b < 0 ? -1 : a * b; }
+// a + b and a * b, with -1 for what is unknown or no int64.
+inline int64_t AddDims(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  return a < 0 || b < 0 || __builtin_add_overflow(a, b, &sum) ? -1 : sum;
+}
+inline int64_t MulDims(int64_t a, int64_t b) {
+  int64_t product = 0;
+  return a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product) ? -1 : product;
+}
 
 }  // namespace tenon
 

@@ -47,6 +47,22 @@ TEST(HostileInput, SizesWhoseProductOverflows) {
   EXPECT_EQ((*outputs)[0].shape, Shape({-1, 4}));
 }
 
+TEST(HostileInput, SizesWhoseSumOverflows) {
+  Node node;
+  node.op = "ConcatV2";
+  node.attrs["N"] = int64_t{2};
+  node.attrs["T"] = DType::kFloat;
+  node.attrs["Tidx"] = DType::kInt32;
+  const Tensor axis = Tensor::Scalar<int32_t>(1);
+  const Shape large({0, int64_t{1} << 62});
+  const auto outputs = InferOutputs(*FindOp("ConcatV2").info, node,
+                                    {{DType::kFloat, large, nullptr},
+                                     {DType::kFloat, large, nullptr},
+                                     {DType::kInt32, Shape({}), &axis}});
+  ASSERT_TRUE(outputs.ok()) << outputs.status();
+  EXPECT_EQ((*outputs)[0].shape, Shape({0, -1}));
+}
+
 TEST(HostileInput, ManyRowsWithoutFeatures) {
   const int64_t rows = int64_t{1} << 40;
   const auto crosses =
