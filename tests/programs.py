@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Random programs: Tenon must compute what TensorFlow computes.
 
-  tests/programs.py [--build build] [--seed N] [--count N] [--keep FOLDER] [--inside-tensorflow build/site-packages]
+  tests/programs.py [--build build] [--seed N] [--count N] [--about MODULE] [--keep FOLDER]
+                    [--inside-tensorflow build/site-packages]
 
 Where tests/property.py draws flat graphs, each seed is here a function of TensorFlow (tests/programs/program.py):
 nested loops, branches and shared functions with unknown sizes, reshapes to computed sizes, recurrent layers,
@@ -162,7 +163,7 @@ class Test:
     """Each way of running: its name and Tenon's results."""
     model, feeds = folder / "model", drawn.feeds
     found = [("rewritten", self.ask(model, feeds)), ("unrewritten", self.ask(model, feeds, onednn=False))]
-    if seed % 8 == 6 and not drawn.stateful:
+    if seed % 8 == 6 and drawn.freezable:
       found.append(("frozen", self.frozen(drawn, folder)))
     if seed % 8 == 5 and dtype_of(seed) == tf.float32:
       got = self.ask(model, feeds, precision="bf16")
@@ -236,7 +237,7 @@ class TestInside(Test):
 
   def ways(self, seed: int, drawn: program.Program, folder: pathlib.Path) -> list[tuple[str, Any]]:
     found = [("function", self.ask(folder / "model", drawn.feeds))]
-    if seed % 8 == 6 and not drawn.stateful:
+    if seed % 8 == 6 and drawn.freezable:
       found.append(("session", self.frozen(drawn, folder)))
     return found
 
@@ -249,6 +250,7 @@ def main() -> int:
   parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build")
   parser.add_argument("--seed", type=int, default=0, help="of the first program")
   parser.add_argument("--count", type=int, default=300)
+  parser.add_argument("--about", choices=program.MODULES, help="only programs about this")
   parser.add_argument("--threads", type=int, default=2)
   parser.add_argument("--seconds", type=float, help="no further program after so many")
   parser.add_argument("--keep", type=pathlib.Path, default=pathlib.Path(tempfile.gettempdir()) / "programs")
@@ -267,6 +269,8 @@ def main() -> int:
   for seed in range(args.seed, args.seed + args.count):
     if args.seconds and time.monotonic() - start > args.seconds:
       break
+    if args.about and args.about not in program.about_of(seed):
+      continue
     counts[test.one(seed)] += 1
     if counts.total() % 100 == 0:
       print(f"{counts.total()} programs, {counts['failed']} failed", flush=True)

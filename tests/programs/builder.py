@@ -95,6 +95,7 @@ class Builder:
     self.budget = 50  # steps that may still be nested
     self.depth = 0  # steps on the longest path, at most
     self.stateful = False
+    self.freezable = True
     self.names = 0
 
   # ---- drawing ----

@@ -28,11 +28,12 @@ import shapes
 import sizes
 import states
 import tensorflow as tf
+import trained
 from builder import Builder, Scope, Value
 
 MODULES = {"elementwise": elementwise, "shapes": shapes, "reductions": reductions, "products": products, "patterns": patterns,
            "images": images, "loops": loops, "branches": branches, "recurrent": recurrent, "dtypes": dtypes,
-           "ragged": ragged, "states": states}
+           "ragged": ragged, "states": states, "trained": trained}
 # How often the kinds of a module are drawn in programs that are not about it.
 RARE = {"ragged": 0.15, "states": 0.15, "dtypes": 0.4, "recurrent": 0.4}
 ABOUT = 4.0  # times as often in a program that is about it
@@ -64,6 +65,7 @@ class Program:
   depth: int
   roundings: set[str]  # dtypes that it computes in
   stateful: bool
+  freezable: bool  # TensorFlow can make a frozen graph of it
   about: list[str]
 
 
@@ -75,10 +77,15 @@ def kinds_of(about: list[str], attribute: str) -> list[tuple[Any, float]]:
   return found
 
 
+def about_of(seed: int) -> list[str]:
+  """The modules that the program for a seed is about."""
+  return random.Random(seed).sample(list(MODULES), 2)
+
+
 def draw(seed: int, dtype: Any, rounded: Any) -> Program:
   """The program for a seed. Inputs and constants are rounded to `rounded`, results computed in `dtype`."""
-  choice = random.Random(seed)
-  about = choice.sample(list(MODULES), 2)
+  choice = random.Random(f"{seed} draw")
+  about = about_of(seed)
   given = choice.choice(INPUTS)
   environments = [*RUNS[:4], RUNS[0]]
   if choice.random() < 0.3:
@@ -118,4 +125,4 @@ def draw(seed: int, dtype: Any, rounded: Any) -> Program:
     if with_ids:
       feed["ids"] = numbers.integers(0, 5, environment["n"]).astype(np.int32)
     feeds.append(feed)
-  return Program(module, traced, b.functions, feeds, b.depth, b.roundings, b.stateful, about)
+  return Program(module, traced, b.functions, feeds, b.depth, b.roundings, b.stateful, b.freezable and not b.stateful, about)
