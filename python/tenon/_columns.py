@@ -15,7 +15,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from tenon._images import Image
-from tenon._numpy import dtype_of
+from tenon._numpy import array_of, dtype_of
 from tenon._spec import TensorSpec
 
 Array = np.ndarray[Any, Any]
@@ -195,12 +195,8 @@ class _ObjectColumn(Column):
 
 
 def _row_array(value: Any) -> Array:
-    """A row as an array; text as an array of objects, because NumPy's own strings lose trailing zeros."""
-    if isinstance(value, (str, bytes)):
-        array = np.empty((), object)
-        array[()] = value
-        return array
-    array = np.asarray(value)
+    """A row as an array; text as an array of objects."""
+    array = array_of(value)
     return array.astype(object) if array.dtype.kind in "SUT" else array
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tenon import _core
-from tenon._numpy import BITS, bits_of, dtype_of
+from tenon._numpy import BITS, array_of, bits_of, dtype_of
 
 
 def _label(name: str) -> str:
@@ -26,7 +26,9 @@ def _described(value: Any) -> str:
 
 
 def _strings(value: Any, name: str) -> _core.Tensor:
-    array = np.asarray(value)
+    array = array_of(value)
+    if not array.size and isinstance(value, (list, tuple)):
+        array = array.astype(object)
     if array.dtype.kind not in "SUOT":
         raise TypeError(f"{_label(name)} is of dtype string, but {_described(value)} was given")
     if array.dtype.kind == "O" and array.ndim and not isinstance(value, np.ndarray):
@@ -44,7 +46,7 @@ def _array_of(value: Any, name: str) -> np.ndarray[Any, Any]:
     if isinstance(value, np.ndarray):
         return value
     try:
-        return np.asarray(value)
+        return array_of(value)
     except (TypeError, ValueError, RuntimeError) as error:
         raise TypeError(f"{_label(name)}: {_described(value)} is not a tensor: {error}") from error
 
@@ -104,6 +106,10 @@ def tensor_for(value: Any, dtype: str, name: str, cast: bool) -> _core.Tensor:
         else:
             array = array.astype(wanted)
     if not array.flags.c_contiguous or not array.dtype.isnative:
+        if not (cast or _plain(value)) and not array.dtype.isnative:
+            raise ValueError(
+                f"{_label(name)} must be in the machine's byte order, but {_described(value)} was given; cast=True "
+                "converts it")
         if not (cast or _plain(value)):
             raise ValueError(
                 f"{_label(name)} must be C-contiguous, but {_described(value)} with strides "

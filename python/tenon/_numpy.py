@@ -41,6 +41,14 @@ def dtype_of(name: str) -> np.dtype[Any]:
     return np.dtype(_QUANTIZED.get(name, name))
 
 
+def array_of(value: Any) -> np.ndarray[Any, Any]:
+    """The value as an array. Python's text becomes objects: NumPy's own strings lose zeros at their ends."""
+    array = np.asarray(value)
+    if array.dtype.kind in "SU" and not isinstance(value, np.ndarray):
+        return np.array(value, object)
+    return array
+
+
 def string_array(values: list[bytes], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """An array of bytes objects."""
     array = np.empty(len(values), dtype=object)

@@ -6,6 +6,8 @@ from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
+from tenon._numpy import array_of
+
 Array = np.ndarray[Any, Any]
 
 
@@ -46,7 +48,7 @@ def ragged(name: str, rows: Any, dtype: Any = None) -> Dict[str, Array]:
     {'ids': array([1, 2, 3], dtype=int32), 'ids_1': array([0, 2, 2, 3])}
     """
     values, splits = _parts(rows)
-    array = np.asarray(values, dtype)
+    array = array_of(values) if dtype is None else np.asarray(values, dtype)
     if dtype is None and isinstance(values, list) and not any(isinstance(value, np.generic) for value in values):
         array = array.astype({"int64": "int32", "float64": "float32"}.get(array.dtype.name, array.dtype))
     return {name: array, **{f"{name}_{i}": each for i, each in enumerate(splits, 1)}}
