@@ -34,8 +34,8 @@ class Handles {
         const NodeId from = Of(n.inputs[0]);
         if (from == kNoNode) continue;
         // An Identity of a reference passes its memory on: its readers see later changes.
-        const bool changes = IsReference(draft.node(from)) && !ResourceOp(n.op).empty();
-        if (changes || n.op == "Identity") v = from;
+        const bool passes = IsReference(draft.node(from)) && PassesReference(n.op);
+        if (passes || n.op == "Identity") v = from;
       }
     }
   }

@@ -28,6 +28,8 @@ std::string ResourceOp(absl::string_view op) {
   return op == "CountUpTo" ? "ResourceCountUpTo" : "";
 }
 
+bool PassesReference(absl::string_view op) { return op != "CountUpTo" && !ResourceOp(op).empty(); }
+
 size_t HandleInputs(const std::string& resource_op) {
   const OpLookup op = FindOp(resource_op);
   if (!op) return 1;
@@ -38,7 +40,8 @@ size_t HandleInputs(const std::string& resource_op) {
 
 void MakeResourceOp(Node& n, const std::string& op) {
   n.op = op;
-  if (absl::StartsWith(op, "Assign") || absl::StartsWith(op, "ResourceScatter")) {
+  if (absl::StartsWith(op, "Assign") ||
+      (absl::StartsWith(op, "ResourceScatter") && !absl::StartsWith(op, "ResourceScatterNd"))) {
     if (const DType* dtype = n.attr<DType>("T")) n.attrs["dtype"] = DType(*dtype);
     n.attrs.erase("T");
   }
@@ -150,7 +153,7 @@ class References {
           from.push_back({{reader, 0}, use.handle, use.variable, std::move(waits), use.behind});
         } else if (Changes(n, input)) {
           changes_behind_ |= use.behind;
-          if (input == 0) {
+          if (input == 0 && PassesReference(n.op)) {
             from.push_back({{reader, 0}, use.handle, use.variable, {reader}, use.behind});
           }
         }

@@ -14,6 +14,9 @@ namespace tenon {
 // The op on resource variables that corresponds to an op on TensorFlow 1's variables; "" if the op
 // changes no variable.
 std::string ResourceOp(absl::string_view op);
+// Whether the op changes a variable of TensorFlow 1 and passes the reference to it on. (Otherwise
+// its output is a value.)
+bool PassesReference(absl::string_view op);
 // The number of leading inputs that are variables.
 size_t HandleInputs(const std::string& resource_op);
 // Turns a node that changes a TensorFlow 1 variable into `op`, which changes a resource variable.

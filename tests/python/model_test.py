@@ -188,6 +188,33 @@ class OptionsTest(ModelCase):
         self.assertEqual(model.run({"a:0": np.float32(0)})["y:0"], 1)
 
 
+class ReferenceTest(ModelCase):
+    """TensorFlow 1's variables."""
+
+    def test_count_up_to_gives_the_number_before(self) -> None:
+        t = "type: DT_INT32"
+        model = self.graph(node("v", "VariableV2", dtype=t, shape="shape { }") +
+                           node("c", "Const", dtype=t, value="tensor { dtype: DT_INT32 tensor_shape { } int_val: 1 }") +
+                           node("a", "Assign", "v", "c", T=t) +
+                           node("n", "CountUpTo", "v", "^a", T=t, limit="i: 3") + node("y", "Identity", "n", T=t))
+        self.assertEqual(model.run({})["y:0"], 1)
+
+    def test_scatter_nd(self) -> None:
+        t, i = "type: DT_FLOAT", "type: DT_INT32"
+
+        def const(name: str, kind: str, shape: str, values: str) -> str:
+            dims = " ".join(f"dim {{ size: {d} }}" for d in shape.split())
+            return node(name, "Const", dtype=f"type: {kind}",
+                        value=f"tensor {{ dtype: {kind} tensor_shape {{ {dims} }} {values} }}")
+
+        model = self.graph(node("v", "VariableV2", dtype=t, shape="shape { dim { size: 3 } }") +
+                           const("c", "DT_FLOAT", "3", "float_val: 1 float_val: 2 float_val: 3") +
+                           const("at", "DT_INT32", "1 1", "int_val: 2") + const("by", "DT_FLOAT", "1", "float_val: 5") +
+                           node("a", "Assign", "v", "c", T=t) +
+                           node("s", "ScatterNdAdd", "v", "at", "by", "^a", T=t, Tindices=i) + node("y", "Identity", "s", T=t))
+        self.assertEqual(model.run({})["y:0"].tolist(), [1, 2, 8])
+
+
 class StringTest(ModelCase):
 
     def test_strings(self) -> None:
@@ -198,6 +225,12 @@ class StringTest(ModelCase):
             self.assertEqual(y.dtype, object)
             self.assertEqual(y.tolist(), [b"a", "Ä".encode()])
         self.assertEqual(model("one")["y:0"].shape, ())
+        for value in (["a\0", b"\0"], ("a\0", "\0"), np.array(["a\0", b"\0"], object)):
+            self.assertEqual(model(value)["y:0"].tolist(), [b"a\0", b"\0"])
+            self.assertEqual(model.run({"x": value}, cast=True)["y:0"].tolist(), [b"a\0", b"\0"])
+        self.assertEqual(model(b"a\0")["y:0"].item(), b"a\0")
+        self.assertEqual(model([])["y:0"].shape, (0,))
+        self.assertEqual(model([[]])["y:0"].shape, (1, 0))
         self.assertEqual(model(np.array([["x"] * 3] * 2))["y:0"].shape, (2, 3))
         if hasattr(np, "dtypes") and hasattr(np.dtypes, "StringDType"):
             y = model(np.array(["long " * 10, ""], np.dtypes.StringDType()))["y:0"]
