@@ -142,8 +142,10 @@ absl::StatusOr<Step> BatchNormStep(RuleContext& context, const Node& n) {
   for (size_t c = 0; c < in[0].v.size(); ++c) {
     // y = (x - mean) * scale / sqrt(variance + epsilon) + offset
     const double s = in[0].v[c] / std::sqrt(in[3].v[c] + static_cast<double>(*epsilon));
+    const double shift = in[1].v[c] - in[2].v[c] * s;
+    if (!std::isfinite(s) || !std::isfinite(shift)) return WhyNot("its statistics are not finite");
     step.scale->v.push_back(s);
-    step.shift->v.push_back(in[1].v[c] - in[2].v[c] * s);
+    step.shift->v.push_back(shift);
   }
   return step;
 }

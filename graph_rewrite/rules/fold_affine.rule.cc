@@ -4,6 +4,9 @@
 //   (conv(x, W) + b) * s + t  =  conv(x, W * s) + (b * s + t)      s per output channel
 //   ((x * a + b) * c + d)     =  x * (a * c) + (b * c + d)
 #include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +14,7 @@
 #include "graph_rewrite/contraction.h"
 #include "graph_rewrite/rule.h"
 #include "graph_rewrite/weight_only.h"
+#include "kernels/contraction/magnitude_simd.h"
 #include "kernels/interface/parallel.h"
 
 namespace tenon {
@@ -37,6 +41,23 @@ void Scale(const float* in, float* out, int64_t outer, int64_t axis, int64_t inn
   });
 }
 
+// Whether all weights times any of the factors are finite.
+bool StayFinite(const Tensor& weights, const std::vector<float>& factors, int threads) {
+  const auto largest = [](const float* x, int64_t n) {
+    const uint32_t bits =
+        LargestMagnitude(reinterpret_cast<const uint32_t*>(x), static_cast<size_t>(n));
+    return std::bit_cast<float>(bits);  // NaN is larger than infinity
+  };
+  const float factor = largest(factors.data(), std::ssize(factors));
+  std::atomic<bool> finite = true;
+  constexpr int64_t kGrain = int64_t{1} << 18;
+  ParallelFor(threads, weights.num_elements(), kGrain, [&](int64_t begin, int64_t end) {
+    const float most = largest(weights.data<float>() + begin, end - begin);
+    if (!std::isfinite(most * factor)) finite = false;
+  });
+  return finite;
+}
+
 // Multiplies the contraction's weights. Everything that can fail comes before the first edit.
 absl::Status ScaleWeights(RuleContext& context, NodeId contraction, const WeightAxes& axes,
                           const Values& scale) {
@@ -59,6 +80,9 @@ absl::Status ScaleWeights(RuleContext& context, NodeId contraction, const Weight
   for (double v : scale.v) factor.push_back(static_cast<float>(v));
   const bool sole = context.rw.uses(w.node).size() == 1 && !context.rw.IsKept(w.node);
   const int threads = context.services.threads;
+  if (!StayFinite(*old, factor, threads)) {
+    return WhyNot("weights and factors together leave the range of float");
+  }
   if (sole) {
     AttrValue value = context.rw.TakeAttr(w.node, "value");
     Tensor t = *value.get_if<Tensor>();

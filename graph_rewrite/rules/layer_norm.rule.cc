@@ -5,6 +5,7 @@
 // as Keras, tf.nn.batch_normalization and people write it. The forms without gamma or beta get
 // constants of one or zero, and a following factor or addend is folded into these.
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -113,8 +114,11 @@ absl::Status FoldInto(const Match& match, Replacement& replacement, double (*gam
   TENON_ASSIGN_OR_RETURN(Tensor g, match.constant("g")->Clone());
   TENON_ASSIGN_OR_RETURN(Tensor b, match.constant("b")->Clone());
   for (int64_t i = 0; i < axis.size; ++i) {
-    SetFloatElement(g, i, gamma(FloatElement(g, i), FloatElement(k, i)));
-    SetFloatElement(b, i, beta(FloatElement(b, i), FloatElement(k, i)));
+    const double scale = gamma(FloatElement(g, i), FloatElement(k, i));
+    const double shift = beta(FloatElement(b, i), FloatElement(k, i));
+    if (!std::isfinite(scale) || !std::isfinite(shift)) return WhyNot("a constant is not finite");
+    SetFloatElement(g, i, scale);
+    SetFloatElement(b, i, shift);
   }
   replacement.SetConst("gamma", std::move(g));
   replacement.SetConst("beta", std::move(b));
