@@ -21,6 +21,15 @@ void TakeName(Rewriter& rw, NodeId id, const std::string& name) {
   rw.Rename(id, name);
 }
 
+// The name that a node must have to be found as the output; "" if it is another than a node's first
+// one ("split:1"), which only that node has.
+std::string NodeNameOf(const GraphOutput& output) {
+  const std::string& name = output.name;
+  const size_t colon = name.find(':');
+  if (colon == std::string::npos) return name;
+  return name.substr(colon) == ":0" ? name.substr(0, colon) : "";
+}
+
 }  // namespace
 
 void NameByKeys(Graph& graph) {
@@ -33,21 +42,22 @@ void NameByKeys(Graph& graph) {
       taken.insert(input.name);
     }
     for (GraphOutput& output : outputs) {
-      if (output.name.find(':') != std::string::npos || taken.contains(output.name)) continue;
+      const std::string name = NodeNameOf(output);
+      if (name.empty() || taken.contains(name)) continue;
       const Node& source = graph.node(output.source.node);
-      if (output.source.port == 0 && source.name == output.name) continue;
+      if (output.source.port == 0 && source.name == name) continue;
       const OpLookup op = FindOp(source.op);
       if (!op) continue;
       const auto dtypes = OutputDTypes(*op.info, source);
       const auto port = static_cast<size_t>(output.source.port);
       if (!dtypes.ok() || port >= dtypes->size()) continue;
       Node named;
-      named.name = absl::StrCat(output.name, "/named");
+      named.name = absl::StrCat(name, "/named");
       named.op = "Identity";
       named.inputs = {output.source};
       named.attrs["T"] = (*dtypes)[port];
       output.source = {rw.AddNode(std::move(named)), 0};
-      TakeName(rw, output.source.node, output.name);
+      TakeName(rw, output.source.node, name);
     }
   }
   graph.SetOutputs(std::move(outputs));

@@ -6,7 +6,8 @@
 
 namespace tenon {
 
-// Names input and output nodes after their signature's keys, because a GraphDef has no signature.
+// Names input and output nodes after their signature's keys, or so that they are found by the
+// tensors' names ("scores:0") as before: a GraphDef has no signature.
 void NameByKeys(Graph& graph);
 
 }  // namespace tenon

@@ -238,5 +238,26 @@ out y = %z
   EXPECT_EQ(g.node(g.outputs()[1].source.node).name, "y");
 }
 
+TEST(Quantize, TensorsThatAreFetchedKeepTheirNames) {
+  // Transposes that cancel, so that the output is another node's result.
+  Graph graph = Parsed(R"(
+%x = Placeholder() {dtype=float, shape=<?,4>}
+%w = Const() {value=float<4,3>{random 1 -1 1}}
+%order = Const() {value=int32<2>{1, 0}}
+%m = MatMul(%x, %w)
+%r = Relu(%m)
+%t = Transpose(%r, %order)
+%y = Transpose(%t, %order)
+in x = %x
+out y = %y
+)");
+  graph.SetOutputs({{"y:0", graph.outputs()[0].source}});
+  auto quantized = Quantize(graph, {{"x", Rows()}}, {});
+  ASSERT_TRUE(quantized.ok()) << quantized.status();
+  const Graph& g = quantized->graph;
+  EXPECT_EQ(g.node(g.outputs()[0].source.node).name, "y");
+  EXPECT_EQ(g.outputs()[0].source.port, 0);
+}
+
 }  // namespace
 }  // namespace tenon
