@@ -322,7 +322,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> PrepareContraction(PrepareContext& p, Co
   size_t limit = 0;
   while (limit < tail && !c.fused[limit].batch_norm) ++limit;
   size_t lossy = 0;  // the first op whose NaN or infinity oneDNN would change
-  while (lossy < limit && !ChangesSpecials(c.fused[lossy].op)) ++lossy;
+  while (lossy < limit && !ChangesSpecials(c.fused[lossy].op, c.fused[lossy].parameter)) {
+    ++lossy;
+  }
   std::optional<FiniteGuard> guard;
   if (lossy < limit) {
     const auto chain = absl::MakeConstSpan(c.fused).subspan(0, limit);

@@ -26,6 +26,8 @@ bool Bounded(const FusedOp& op) {
     case ElementwiseOp::kTanh:
     case ElementwiseOp::kSigmoid:
       return !op.batch_norm;
+    case ElementwiseOp::kLeakyRelu:
+      return op.parameter == 0;
     default:
       return false;
   }
@@ -52,7 +54,7 @@ bool WithinLimit(const void* values, DType dtype, int64_t elements, int threads)
 absl::StatusOr<FiniteGuard> FiniteGuard::Make(PrepareContext& p, absl::Span<const int> operands,
                                               absl::Span<const FusedOp> fused) {
   size_t until = fused.size();
-  while (until > 0 && !ChangesSpecials(fused[until - 1].op)) --until;
+  while (until > 0 && !ChangesSpecials(fused[until - 1].op, fused[until - 1].parameter)) --until;
   std::vector<int> inputs(operands.begin(), operands.end());
   int products = 0;
   for (size_t i = 0; i < until; ++i) {

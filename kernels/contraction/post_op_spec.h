@@ -13,7 +13,7 @@ namespace tenon {
 std::optional<PostOpSpec> EltwiseSpec(ElementwiseOp op, float parameter);
 
 // Whether oneDNN's form of the op turns NaN into a number, or an infinity into NaN.
-bool ChangesSpecials(ElementwiseOp op);
+bool ChangesSpecials(ElementwiseOp op, float parameter);
 
 }  // namespace tenon
 

@@ -140,6 +140,7 @@ TEST(ConvNan, PassesThroughFusedChains) {
   const Case cases[] = {{{nan}},    {{infinity}},     {{-infinity}},   {{infinity, -infinity}},
                         {{1}, nan}, {{1}, -infinity}, {{1}, 0.5, nan}, {{1}, 0.5, -infinity}};
   const std::vector<Names> chains = {{"Relu"},
+                                     {"LeakyRelu"},  // without a slope
                                      {"BiasAdd", "Relu6"},
                                      {"BiasAdd", "Add", "Relu"},
                                      {"BiasAdd", "Relu", "Add"},
@@ -157,6 +158,7 @@ TEST(ConvNan, PassesThroughFusedChains) {
                             {"data_format", format},
                             {"strides", Ints{1, 1, 1, 1}},
                             {"num_args", (bias ? 1 : 0) + (binary ? 1 : 0)},
+                            {"leakyrelu_alpha", 0.0f},
                             {"fused_ops", chain}};
         const bool last = std::string(format) == "NHWC";
         for (const Case& c : cases) {
