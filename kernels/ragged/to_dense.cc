@@ -110,15 +110,15 @@ class ToTensor final : public Kernel {
     }
     int64_t inner = 1;
     for (int d = 1; d < values_.rank(); ++d) inner *= values_.dim(d);
-    FillDefault(run, out, elements, inner);
+    if (elements == 0) return absl::OkStatus();
 
-    // The start of each row of the current dimension, in units of that dimension; -1: cut off.
-    std::vector<int64_t> at;
-    const size_t first = lengths.empty() ? 0 : lengths[0].size();
-    for (size_t i = 0; i < first; ++i) {
-      at.push_back(static_cast<int64_t>(i) < dims[0] ? static_cast<int64_t>(i) : -1);
+    // The place of each row of the current dimension among the rows of the output; -1: cut off.
+    // Places increase.
+    std::vector<int64_t> at(lengths[0].size());
+    for (size_t i = 0; i < at.size(); ++i) {
+      at[i] = static_cast<int64_t>(i) < dims[0] ? static_cast<int64_t>(i) : -1;
     }
-    for (size_t level = 0; level < lengths.size(); ++level) {
+    for (size_t level = 0; level + 1 < lengths.size(); ++level) {
       const int64_t width = dims[level + 1];
       std::vector<int64_t> next;
       for (size_t row = 0; row < lengths[level].size(); ++row) {
@@ -128,19 +128,33 @@ class ToTensor final : public Kernel {
       }
       at = std::move(next);
     }
-    const auto* values = static_cast<const char*>(run.input(In::kValues));
+    // Whole rows of values, and the default between them.
+    const int64_t width = dims[lengths.size()];
+    const auto* from = static_cast<const char*>(run.input(In::kValues));
     const size_t size = SizeOf(dtype_) * static_cast<size_t>(inner);
-    for (size_t i = 0; i < at.size(); ++i) {
-      if (at[i] < 0) continue;
-      CopyElements(dtype_, values + i * size,
-                   static_cast<char*>(out) + static_cast<size_t>(at[i]) * size, inner);
+    const auto place = [&](int64_t value) {
+      return static_cast<char*>(out) + static_cast<size_t>(value) * size;
+    };
+    int64_t end = 0;  // of what is written
+    for (size_t row = 0; row < at.size(); ++row) {
+      const int64_t n = lengths.back()[row];
+      if (at[row] >= 0) {
+        const int64_t begin = at[row] * width, kept = std::min(n, width);
+        FillDefault(run, place(end), begin - end, inner);
+        CopyElements(dtype_, from, place(begin), kept * inner);
+        end = begin + kept;
+      }
+      from += static_cast<size_t>(n) * size;
     }
+    FillDefault(run, place(end), elements / inner - end, inner);
     return absl::OkStatus();
   }
 
-  // Broadcasts the default to one value: [inner ...].
-  void FillDefault(RunContext& run, void* out, int64_t elements, int64_t inner) const {
-    std::vector<int64_t> from;  // of each element of a value
+  // Writes `count` values of `inner` elements, to each of which the default is broadcast.
+  void FillDefault(RunContext& run, char* to, int64_t count, int64_t inner) const {
+    if (count == 0) return;
+    const auto* value = static_cast<const char*>(run.input(In::kDefault));
+    const size_t size = SizeOf(dtype_);
     for (int64_t i = 0; i < inner; ++i) {
       int64_t rest = i, offset = 0, stride = 1;
       for (int d = 0; d < default_.rank(); ++d) {
@@ -150,13 +164,14 @@ class ToTensor final : public Kernel {
         stride *= default_.dim(axis);
         rest /= n;
       }
-      from.push_back(offset);
+      CopyElements(dtype_, value + static_cast<size_t>(offset) * size,
+                   to + static_cast<size_t>(i) * size, 1);
     }
-    const auto* value = static_cast<const char*>(run.input(In::kDefault));
-    const size_t size = SizeOf(dtype_);
-    for (int64_t e = 0; e < elements; ++e) {
-      CopyElements(dtype_, value + static_cast<size_t>(from[static_cast<size_t>(e % inner)]) * size,
-                   static_cast<char*>(out) + static_cast<size_t>(e) * size, 1);
+    const int64_t elements = count * inner;
+    for (int64_t done = inner; done < elements;) {
+      const int64_t n = std::min(done, elements - done);
+      CopyElements(dtype_, to, to + static_cast<size_t>(done) * size, n);
+      done += n;
     }
   }
 
