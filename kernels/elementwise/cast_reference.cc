@@ -23,7 +23,7 @@ D CastValue(S v) {
     return v;
   } else if constexpr (std::is_same_v<D, bool>) {
     if constexpr (kIsComplex<S>) {
-      return v != S(0);
+      return v.real() != 0;
     } else {
       return ToCompute(v) != ComputeType<S>(0);
     }

@@ -147,7 +147,14 @@ absl::StatusOr<std::unique_ptr<Kernel>> AsStringKernel(PrepareContext& p) {
   // Strings are aligned, and cut to the precision, only if there is a width.
   if (p.input_dtype(0) == DType::kString && p.attrs().Int("width", -1) > 0) {
     return MapStrings<std::string>(p, [=](const std::string& in, std::string& out) {
-      out = Print(format.prefix + "s", in.c_str());
+      // printf ends at a zero: it aligns as many other letters.
+      const std::string letters(in.size(), 'x');
+      out = Print(format.prefix + "s", letters.c_str());
+      const size_t begin = out.find('x');
+      if (begin != std::string::npos) {
+        const size_t n = out.rfind('x') + 1 - begin;
+        out.replace(begin, n, in, 0, n);
+      }
       return absl::OkStatus();
     });
   }

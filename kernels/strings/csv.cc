@@ -13,7 +13,8 @@ namespace {
 
 bool IsLineEnd(char c) { return c == '\n' || c == '\r'; }
 
-// The fields of one record, without those that are not chosen.
+// The fields of one record, without those that are not chosen. What follows the last of these is
+// not read.
 absl::StatusOr<std::vector<std::string>> FieldsOf(absl::string_view text, const CsvDialect& d) {
   std::vector<std::string> fields;
   if (text.empty()) return fields;
@@ -60,7 +61,7 @@ absl::StatusOr<std::vector<std::string>> FieldsOf(absl::string_view text, const 
       }
     }
     add(std::move(field));
-    if (at >= text.size()) break;
+    if (at >= text.size() || (!d.chosen.empty() && next == d.chosen.size())) break;
     if (IsLineEnd(text[at])) {
       ++at;
       continue;

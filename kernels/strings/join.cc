@@ -90,10 +90,9 @@ absl::StatusOr<std::unique_ptr<Kernel>> SegmentJoinKernel(PrepareContext& p) {
     std::fill_n(out, segments * width, std::string());
     for (int64_t r = 0; r < rows; ++r) {
       const int64_t id = ids[static_cast<size_t>(r)];
-      if (id >= segments) {
+      if (id < 0 || id >= segments) {
         return InvalidArgument("segment id ", id, " is out of range [0, ", segments, ")");
       }
-      if (id < 0) continue;
       for (int64_t i = 0; i < width; ++i) {
         std::string& text = out[id * width + i];
         if (!text.empty()) text += separator;  // none after empty strings at the beginning

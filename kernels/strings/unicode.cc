@@ -21,6 +21,7 @@ struct Options {
   OnError on_error;
   uint32_t replacement;
   bool replace_control_characters;
+  bool replaced_are_errors = false;  // for kStrict
 };
 
 // Whether it is not a surrogate, and not beyond the last plane.
@@ -56,8 +57,10 @@ absl::Status ForEachCharacter(const std::string& text, const Encoding& encoding,
                               const Options& options, Visit visit) {
   size_t begin = 0;
   const auto handle = [&](uint32_t character, bool valid) {  // false: an error
-    if (!valid && options.on_error == OnError::kStrict) return false;
-    if (!valid || (options.replace_control_characters && character <= 0x1F)) {
+    const bool replaced = options.replace_control_characters && character <= 0x1F;
+    const bool error = !valid || (replaced && options.replaced_are_errors);
+    if (error && options.on_error == OnError::kStrict) return false;
+    if (!valid || replaced) {
       if (options.on_error == OnError::kIgnore) return true;
       character = options.replacement;
     }
@@ -143,7 +146,8 @@ absl::StatusOr<std::unique_ptr<Kernel>> UnicodeDecodeKernel(PrepareContext& p) {
 
 absl::StatusOr<std::unique_ptr<Kernel>> UnicodeTranscodeKernel(PrepareContext& p) {
   TENON_ASSIGN_OR_RETURN(const Encoding encoding, InputEncoding(p.attrs()));
-  TENON_ASSIGN_OR_RETURN(const Options options, OptionsOf(p.attrs()));
+  TENON_ASSIGN_OR_RETURN(Options options, OptionsOf(p.attrs()));
+  options.replaced_are_errors = true;
   TENON_ASSIGN_OR_RETURN(const Append append, OutputEncoding(p.attrs()));
   return MapStrings<std::string>(p, [=](const std::string& in, std::string& out) {
     std::string to;
